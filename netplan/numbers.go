@@ -1,0 +1,111 @@
+package netplan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Mark is the bit that Homeward sets in connection and packet marks.
+// Its text form is hexadecimal ("0x2000").
+type Mark uint32
+
+// Mask selects the bits of a mark that are ours. Its text form is hexadecimal.
+type Mask uint32
+
+// TableID is a Linux routing table, 1..252 where Talos is to name it.
+type TableID uint32
+
+// Priority is the priority of a Linux routing rule; lower is asked first.
+type Priority uint32
+
+// VLAN is an IEEE 802.1Q VLAN identifier, 1..4094. Zero is untagged.
+type VLAN uint16
+
+// The numbers of the return path. Each is free of every neighbour in
+// neighbours.go; an operator may move the first four in return_path.
+const (
+	// DefaultMark and DefaultMask are one bit that no common neighbour uses:
+	// 0x1000 and 0x2000 are the only two above the low byte.
+	DefaultMark Mark = 0x2000
+	DefaultMask Mask = 0x2000
+	// DefaultTable is free of Calico (1-250), KubeSpan (180), Cilium (200),
+	// Tailscale (52) and the kernel (253-255), and Talos can name it (1..252).
+	DefaultTable TableID = 251
+	// DefaultPriority is free on Talos with flannel, Calico and Cilium up to 1010
+	// and below Tailscale (5210) and KubeSpan (32500).
+	DefaultPriority Priority = 1000
+
+	// The distance of each of our rules from the plan's priority.
+	markRuleOffset            Priority = 1
+	vipUnreachableRuleOffset  Priority = 10
+	markUnreachableRuleOffset Priority = 11
+
+	// TalosRouteMetric is the metric Talos gives its routes. Routes that an agent
+	// owns must have another one, or Talos fights for them.
+	TalosRouteMetric = 1024
+)
+
+// Names that stand in the kernel, shared by the generator, both kinds of static
+// pod and the clean-up.
+const (
+	// NFTablesTable is the name of our table, family inet.
+	NFTablesTable = "homeward"
+	// NFTablesSet is the set of destination addresses that are marked.
+	NFTablesSet = "ingress4"
+	// NFTablesPriority is the hook priority of both chains: the kernel's mangle
+	// (-150), after conntrack (-200), before Talos's ingress (-140, -110) and
+	// kube-proxy's dstnat (-100).
+	NFTablesPriority = -150
+)
+
+// The links' aliases in Talos documents. An alias is IFLA_IFALIAS, not a kernel
+// interface name: nft, ip and MetalLB do not know it.
+const (
+	AliasPrivate  = "private"
+	AliasExternal = "external"
+)
+
+// ParseMark reads a mark as decimal or 0x-hexadecimal.
+func ParseMark(s string) (Mark, error) {
+	v, err := parseBits(s)
+	return Mark(v), err
+}
+
+// ParseMask reads a mask as decimal or 0x-hexadecimal.
+func ParseMask(s string) (Mask, error) {
+	v, err := parseBits(s)
+	return Mask(v), err
+}
+
+func parseBits(s string) (uint32, error) {
+	v, err := strconv.ParseUint(strings.TrimSpace(s), 0, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%s is not a 32-bit number: give it like 0x2000", Quote(s))
+	}
+	return uint32(v), nil
+}
+
+// String gives the mark in hexadecimal, as nft and ip print it.
+func (m Mark) String() string { return fmt.Sprintf("0x%x", uint32(m)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Mark) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *Mark) UnmarshalText(b []byte) (err error) {
+	*m, err = ParseMark(string(b))
+	return err
+}
+
+// String gives the mask in hexadecimal.
+func (m Mask) String() string { return fmt.Sprintf("0x%x", uint32(m)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Mask) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *Mask) UnmarshalText(b []byte) (err error) {
+	*m, err = ParseMask(string(b))
+	return err
+}
