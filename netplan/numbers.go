@@ -53,6 +53,11 @@ const (
 	NFTablesTable = "homeward"
 	// NFTablesSet is the set of destination addresses that are marked.
 	NFTablesSet = "ingress4"
+	// PodName is the static pod's name, in kube-system.
+	PodName = "homeward-return-path"
+	// LabelExternal is the node label, with value "true", of machines that have
+	// the external NIC where a pool exists; MetalLB selects its announcers by it.
+	LabelExternal = "node.homeward/external"
 	// NFTablesPriority is the hook priority of both chains: the kernel's mangle
 	// (-150), after conntrack (-200), before Talos's ingress (-140, -110) and
 	// kube-proxy's dstnat (-100).
