@@ -11,6 +11,8 @@ import (
 type Result struct {
 	// Plan is resolved. Its warnings have the paths and lines of the file.
 	Plan *netplan.Plan
+	// Spec is what the plan was resolved from.
+	Spec netplan.Spec
 	// Unused are keys that belong to other tools, in file order. A whole section
 	// that is unknown is one entry.
 	Unused []Key
@@ -46,11 +48,12 @@ func Bytes(name string, data []byte) (*Result, error) {
 		return nil, &Faults{File: name, List: []Located{*fault}}
 	}
 	doc := walk(root)
-	plan, mistakes := netplan.Resolve(doc.spec())
+	spec := doc.spec()
+	plan, mistakes := netplan.Resolve(spec)
 	doc.join(mistakes)
 	if list := doc.faults.sorted(); len(list) > 0 {
 		return nil, &Faults{File: name, List: list}
 	}
 	doc.placeWarnings(plan)
-	return &Result{Plan: plan, Unused: doc.unused}, nil
+	return &Result{Plan: plan, Spec: spec, Unused: doc.unused}, nil
 }
