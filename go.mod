@@ -3,6 +3,7 @@ module homeward
 go 1.26.6
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.2
 	github.com/google/go-cmp v0.7.0
 	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	k8s.io/api v0.36.3
