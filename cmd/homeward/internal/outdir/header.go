@@ -94,7 +94,7 @@ func stamp(f File, planHash string) ([]byte, error) {
 		if rest := bytes.TrimSpace(f.Content[at:]); len(rest) > 0 && rest[0] != '}' {
 			header += ","
 		}
-	case bytes.HasPrefix(f.Content, []byte("#!")):
+	case path.Ext(f.Path) == ".sh" && bytes.HasPrefix(f.Content, []byte("#!")):
 		at = bytes.IndexByte(f.Content, '\n') + 1
 	}
 	out := make([]byte, 0, len(f.Content)+len(header))
