@@ -9,6 +9,7 @@ import (
 	"homeward/netplan"
 	"homeward/talosgen"
 	"homeward/talosgen/gitops"
+	"homeward/talosgen/provision"
 )
 
 // Directories of the generated tree that an earlier plan may have filled.
@@ -116,5 +117,20 @@ func (b *treeBuilder) planJSON() error {
 		return err
 	}
 	b.add(outdir.File{Path: "plan.json", Content: append(text, '\n')})
+	return nil
+}
+
+// provisioning renders what makes the machines' NICs.
+func (b *treeBuilder) provisioning() error {
+	script, err := provision.NICScript(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the NIC script: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/nics.sh", Content: script, Executable: true})
+	vars, err := provision.TFVars(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the Terraform variables: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/network.tfvars.json", Content: vars})
 	return nil
 }
