@@ -2,6 +2,7 @@ package talosgen_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,10 +26,12 @@ const (
 // imageCommands are all that the kube-proxy image has besides iptables and kmod.
 var imageCommands = []string{"dash", "cat", "chmod", "grep", "ln", "rm", "sleep", "wc", "nft"}
 
-// node is the network namespace of the test as one node, with nothing of ours.
+// node is a host of the lab that stands for one cluster node, with nothing of
+// ours in it.
 type node struct {
-	t   *testing.T
-	nft string
+	t    *testing.T
+	host *netlab.Host
+	nft  string
 	// bin is all that the script finds in its PATH.
 	bin string
 	mac string
@@ -37,7 +40,16 @@ type node struct {
 func newNode(t *testing.T, p *netplan.Plan) *node {
 	t.Helper()
 	netlab.Require(t)
-	n := &node{t: t, bin: t.TempDir(), mac: podMachine(t, p, onWorker).MACs.External.String()}
+	host, err := netlab.NewHost(onWorker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n := &node{t: t, host: host, bin: t.TempDir(), mac: podMachine(t, p, onWorker).MACs.External.String()}
 	for _, name := range imageCommands {
 		target, err := exec.LookPath(name)
 		if err != nil {
@@ -50,16 +62,20 @@ func newNode(t *testing.T, p *netplan.Plan) *node {
 			n.nft = target
 		}
 	}
-	t.Cleanup(func() {
-		n.run("nft flush ruleset; for l in /sys/class/net/*; do l=${l##*/}; [ $l = lo ] || ip link del $l 2>/dev/null || :; done")
-	})
 	return n
+}
+
+// on gives the same node for the messages of a subtest.
+func (n *node) on(t *testing.T) *node {
+	c := *n
+	c.t = t
+	return &c
 }
 
 // run runs a line of shell with the test's own commands and gives its output.
 func (n *node) run(line string) string {
 	n.t.Helper()
-	out, err := exec.Command("sh", "-ec", line).CombinedOutput()
+	out, err := n.host.Command(n.t.Context(), "sh", "-ec", line).CombinedOutput()
 	if err != nil {
 		n.t.Fatalf("%s: %v\n%s", line, err, out)
 	}
@@ -75,7 +91,7 @@ func (n *node) addNIC(name, mac string) {
 // listing is how this nft lists a table, without counter values; empty when it is
 // not there.
 func (n *node) listing(table string) string {
-	out, err := exec.Command(n.nft, "-s", "list", "table", "inet", table).Output()
+	out, err := n.host.Command(n.t.Context(), n.nft, "-s", "list", "table", "inet", table).Output()
 	if err != nil {
 		return ""
 	}
@@ -85,7 +101,7 @@ func (n *node) listing(table string) string {
 // wants is how this nft lists a table of that text, made and removed again.
 func (n *node) wants(text string) string {
 	n.t.Helper()
-	load := exec.Command(n.nft, "-f", "-")
+	load := n.host.Command(n.t.Context(), n.nft, "-f", "-")
 	load.Stdin = strings.NewReader("add table inet homeward\ndelete table inet homeward\n" + text)
 	if out, err := load.CombinedOutput(); err != nil {
 		n.t.Fatalf("%v\n%s", err, out)
@@ -109,7 +125,7 @@ func (n *node) eventually(want string) {
 // script is the pod's shell, running.
 type script struct {
 	t    *testing.T
-	cmd  *exec.Cmd
+	cmd  *netlab.Cmd
 	log  *logBuffer
 	done chan struct{}
 }
@@ -137,10 +153,10 @@ func (l *logBuffer) String() string {
 func (n *node) start(text string) *script {
 	n.t.Helper()
 	s := &script{t: n.t, log: &logBuffer{}, done: make(chan struct{})}
-	s.cmd = exec.Command(filepath.Join(n.bin, "dash"), "-c", text)
+	s.cmd = n.host.Command(context.WithoutCancel(n.t.Context()), filepath.Join(n.bin, "dash"), "-c", text)
 	s.cmd.Env = []string{"PATH=" + n.bin}
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
+	s.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWPID
 	if err := s.cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}

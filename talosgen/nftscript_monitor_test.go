@@ -1,9 +1,8 @@
 package talosgen_test
 
 import (
-	"os/exec"
+	"context"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -13,9 +12,8 @@ import (
 func (n *node) monitor() (events func() []string) {
 	n.t.Helper()
 	out := &logBuffer{}
-	cmd := exec.Command(n.nft, "monitor")
+	cmd := n.host.Command(context.WithoutCancel(n.t.Context()), n.nft, "monitor")
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}

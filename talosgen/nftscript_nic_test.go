@@ -9,6 +9,7 @@ import (
 const otherMAC = "02:00:00:00:00:77"
 
 func TestScriptFollowsTheNIC(t *testing.T) {
+	t.Parallel()
 	p := podPlan(t, nil)
 	n := newNode(t, p)
 	absent := n.wants(strings.Replace(documentedTable, markingRule, "", 1))
@@ -18,7 +19,7 @@ func TestScriptFollowsTheNIC(t *testing.T) {
 
 	step := func(name, line, want string, words ...string) {
 		t.Run(name, func(t *testing.T) {
-			n, s := &node{t: t, nft: n.nft}, &script{t: t, log: s.log}
+			n, s := n.on(t), &script{t: t, log: s.log}
 			n.run(line)
 			n.eventually(want)
 			s.says(words...)
@@ -56,6 +57,7 @@ func TestScriptRefusesToGuess(t *testing.T) {
 		{"a name that would end the quotes", []string{`e"drop`}, `refusing link e"drop`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := podPlan(t, nil)
 			n := newNode(t, p)
 			want := n.wants(strings.Replace(documentedTable, markingRule, "", 1))
@@ -71,6 +73,7 @@ func TestScriptRefusesToGuess(t *testing.T) {
 
 // A bridge or a macvlan over the NIC has its MAC too, and is not the NIC.
 func TestScriptPassesOverStackedLinks(t *testing.T) {
+	t.Parallel()
 	p := podPlan(t, nil)
 	n := newNode(t, p)
 	want := n.wants(documentedTable)

@@ -10,14 +10,9 @@ import (
 	"homeward/netplan"
 )
 
-func TestScriptKeepsTheTable(t *testing.T) {
+func TestScriptRepairs(t *testing.T) {
 	p := podPlan(t, nil)
-	n := newNode(t, p)
-	n.addNIC("ens19", n.mac)
-	want := n.wants(documentedTable)
-	s := n.start(podScript(t, p))
-	n.eventually(want)
-
+	text := podScript(t, p)
 	for _, fault := range []struct{ name, line string }{
 		{"ruleset flushed", "nft flush ruleset"},
 		{"table deleted", "nft delete table inet homeward"},
@@ -32,27 +27,33 @@ func TestScriptKeepsTheTable(t *testing.T) {
 		{"table replaced by another", "nft 'delete table inet homeward; add table inet homeward; add chain inet homeward theirs'"},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
-			n := &node{t: t, nft: n.nft}
+			t.Parallel()
+			n := newNode(t, p)
+			n.addNIC("ens19", n.mac)
+			want := n.wants(documentedTable)
+			s := n.start(text)
+			n.eventually(want)
+			s.says("table inet homeward was not there: installed")
 			n.run(fault.line)
-			if n.listing("homeward") == want {
+			if n.listing(netplan.NFTablesTable) == want {
 				t.Fatal("the fault changed nothing")
 			}
 			n.eventually(want)
+			s.stop()
+			if got := n.listing(netplan.NFTablesTable); got != want {
+				t.Errorf("SIGTERM changed the table to\n%s", got)
+			}
+			if left := n.run("nft list tables"); left != "table inet homeward\n" {
+				t.Errorf("tables afterwards:\n%s", left)
+			}
 		})
-	}
-	if left := n.listing(netplan.NFTablesScratchTable); left != "" {
-		t.Errorf("the scratch table is left:\n%s", left)
-	}
-	s.says("table inet homeward was not there: installed", "table inet homeward differed: installed")
-	s.stop()
-	if got := n.listing("homeward"); got != want {
-		t.Errorf("SIGTERM changed the table to\n%s", got)
 	}
 }
 
 // A table that is right is not written: its counters live, and an agent that
 // takes over, or is taken over from, sees nothing happen.
 func TestScriptLeavesARightTableAlone(t *testing.T) {
+	t.Parallel()
 	p := podPlan(t, nil)
 	n := newNode(t, p)
 	n.addNIC("ens19", n.mac)
@@ -81,6 +82,7 @@ func TestScriptLeavesARightTableAlone(t *testing.T) {
 
 // The new table takes the place of the old one in one transaction.
 func TestScriptReplacesInOneTransaction(t *testing.T) {
+	t.Parallel()
 	p := podPlan(t, nil)
 	n := newNode(t, p)
 	n.addNIC("ens19", n.mac)
@@ -103,6 +105,7 @@ func TestScriptReplacesInOneTransaction(t *testing.T) {
 }
 
 func TestScriptOutlivesAFailingNFT(t *testing.T) {
+	t.Parallel()
 	p := podPlan(t, nil)
 	n := newNode(t, p)
 	n.addNIC("ens19", n.mac)
@@ -135,7 +138,7 @@ func TestScriptOutlivesAFailingNFT(t *testing.T) {
 	s.says("working again")
 
 	t.Run("a listing that fails is no reason to write", func(t *testing.T) {
-		n := &node{t: t, nft: n.nft}
+		n := n.on(t)
 		handles := n.run("nft -a list table inet homeward")
 		breakNFT()
 		time.Sleep(severalPasses)
