@@ -30,7 +30,7 @@ type Faults struct {
 func (f *Faults) Error() string {
 	lines := make([]string, len(f.List))
 	for i, l := range f.List {
-		lines[i] = fmt.Sprintf("%s:%d: ", f.File, l.Line)
+		lines[i] = fmt.Sprintf("%s:%d: ", clean(f.File), l.Line)
 		if l.Path != "" {
 			lines[i] += l.Path + ": "
 		}
@@ -73,6 +73,17 @@ func (c *collector) add(name string, l Located) {
 	case g.count == maxPerGroup+1:
 		g.first = l
 	}
+}
+
+// countOnly counts one more fault of a group of which enough is known, false
+// where it must still be added.
+func (c *collector) countOnly(name string) bool {
+	g := c.groups[name]
+	if g == nil || g.count <= maxPerGroup {
+		return false
+	}
+	g.count++
+	return true
 }
 
 // sorted gives the faults in file order, each at most once.

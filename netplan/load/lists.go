@@ -10,7 +10,8 @@ import (
 	"homeward/netplan"
 )
 
-// maxEntries is how many entries a list of a known key may have.
+// maxEntries is how many entries a list of a known key may have, and how many
+// names a section.
 const maxEntries = 10_000
 
 // list reads a value that is one entry or a list of them. With a wrong entry the

@@ -15,9 +15,11 @@ func (d *document) security() []netplan.AllowSpec {
 		port := optional[int](d, path+".port")
 		d.securityForm(name, path, port)
 		hosts := map[string][]netip.Prefix{}
-		for at, names := range map[string][]string{path + ".hosts": d.names(path + ".hosts"), path: d.names(path)} {
-			for _, host := range names {
-				if prefixes := get[[]netip.Prefix](d, at+"."+host); len(prefixes) > 0 {
+		for _, at := range []string{path, path + ".hosts"} {
+			for _, host := range d.names(at) {
+				prefixes := get[[]netip.Prefix](d, at+"."+host)
+				// A host that could not be read is still one that is allowed.
+				if len(prefixes) > 0 || d.unread(at+"."+host) {
 					hosts[host] = prefixes
 				}
 			}

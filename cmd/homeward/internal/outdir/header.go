@@ -53,7 +53,7 @@ var tagOnly = regexp.MustCompile(`^` + tag + `$`)
 // syntaxOf goes by the extension; files of another kind are not generated.
 func syntaxOf(name string) (syntax, bool) {
 	switch path.Ext(name) {
-	case ".yaml", ".yml", ".sh":
+	case ".yaml", ".yml", ".sh", ".gitignore":
 		return hashComment, true
 	case ".md":
 		return htmlComment, true
@@ -94,7 +94,7 @@ func stamp(f File, planHash string) ([]byte, error) {
 		if rest := bytes.TrimSpace(f.Content[at:]); len(rest) > 0 && rest[0] != '}' {
 			header += ","
 		}
-	case bytes.HasPrefix(f.Content, []byte("#!")):
+	case path.Ext(f.Path) == ".sh" && bytes.HasPrefix(f.Content, []byte("#!")):
 		at = bytes.IndexByte(f.Content, '\n') + 1
 	}
 	out := make([]byte, 0, len(f.Content)+len(header))
