@@ -112,6 +112,9 @@ func TestPushGivesUp(t *testing.T) {
 			o.PlainHTTP = plain
 			_, err = img.Push(t.Context(), mustReference(t, gone.Addr().String()+"/agent:v1"), o)
 			wantError(t, err, gone.Addr().String()+" refuses the connection")
+			if strings.Contains(l.logged.String(), "trying again") {
+				t.Errorf("a wrong port was tried again:\n%s", &l.logged)
+			}
 		}
 	})
 	t.Run("a name that is not known", func(t *testing.T) {
@@ -214,7 +217,11 @@ func TestPushEndsWithItsContext(t *testing.T) {
 			_, err := img.Push(ctx, l.ref(t), l.options())
 			done <- err
 		}()
-		<-reached
+		select {
+		case <-reached:
+		case err := <-done:
+			return err
+		}
 		end()
 		select {
 		case err := <-done:
@@ -252,7 +259,7 @@ func TestPushEndsWithItsContext(t *testing.T) {
 			return true
 		}
 		o := l.options()
-		o.Pauses = []time.Duration{time.Hour}
+		o.Pauses = []time.Duration{10 * time.Second}
 		_, err := img.Push(ctx, l.ref(t), o)
 		wantError(t, err, "interrupted")
 	})

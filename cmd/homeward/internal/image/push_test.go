@@ -103,7 +103,9 @@ func TestPushTLS(t *testing.T) {
 	})
 	t.Run("a registry with TLS spoken to without", func(t *testing.T) {
 		l := newLab(t, true)
-		_, err := img.Push(t.Context(), l.ref(t), l.options())
+		o := l.options()
+		o.CAFile = l.caFile(t)
+		_, err := img.Push(t.Context(), l.ref(t), o)
 		wantError(t, err, "leave --plain-http away")
 	})
 	t.Run("a CA file that is none", func(t *testing.T) {
