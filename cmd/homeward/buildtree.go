@@ -8,6 +8,7 @@ import (
 	"homeward/cmd/homeward/internal/outdir"
 	"homeward/netplan"
 	"homeward/talosgen"
+	"homeward/talosgen/daytwo"
 	"homeward/talosgen/gitops"
 	"homeward/talosgen/provision"
 )
@@ -90,7 +91,7 @@ func (b *treeBuilder) machines(ctx context.Context, bases bases) error {
 	return nil
 }
 
-// objects renders what goes to Kubernetes.
+// objects renders what goes to Kubernetes, and what tells how.
 func (b *treeBuilder) objects() error {
 	for _, o := range []struct {
 		path   string
@@ -100,6 +101,7 @@ func (b *treeBuilder) objects() error {
 		{dirGitOps + "/traefik.yaml", gitops.Traefik},
 		{dirGitOps + "/cleanup-pod.yaml", talosgen.CleanupPod},
 		{dirArgoCD + "/values.yaml", gitops.ArgoCD},
+		{"README.md", daytwo.README},
 	} {
 		text, err := o.render(b.plan)
 		if err != nil {

@@ -42,7 +42,7 @@ type facts struct {
 	// named by digest.
 	HasPool, HasVIP, VIPExternal, AllAnnounce bool
 	HasPod, RunsAgent, PinnedImage            bool
-	Names                                                names
+	Names                                     names
 }
 
 // names that other rooms own, and those of the earlier scheme.
@@ -73,7 +73,7 @@ func newFacts(p *netplan.Plan) facts {
 	}
 	f.ControlPlaneFiles, f.WorkerFiles = loop(f.ControlPlanes, p.Name), loop(f.Workers, p.Name)
 	f.Example = example(p)
-	f.RunsAgent = f.HasPod && p.ReturnPath.Pod == netplan.PodAgent
+	f.RunsAgent = f.HasPod && p.ReturnPath != nil && p.ReturnPath.Pod == netplan.PodAgent
 	if p.External != nil && len(p.External.IngressPool) > 0 {
 		f.HasPool, f.Pool = true, poolText(p.External.IngressPool)
 		f.TestTarget = p.External.IngressPool[0].First.String() + ":443"
