@@ -40,6 +40,7 @@ func buildTree(ctx context.Context, plan *netplan.Plan, bases bases) (outdir.Tre
 	}}
 	if len(bases) > 0 {
 		b.tree.Owned = append(b.tree.Owned, dirMachines)
+		b.add(outdir.File{Path: dirMachines + "/.gitignore", Content: []byte("*\n")})
 	}
 	for _, step := range []func() error{
 		func() error { return b.machines(ctx, bases) },
