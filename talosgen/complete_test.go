@@ -185,6 +185,10 @@ func TestCompleteKeepsWhatTheOperatorWrote(t *testing.T) {
 			t.Errorf("missing:\n%s", want)
 		}
 	}
+	names := load(t, []byte(got)).RawV1Alpha1().MachineConfig.MachineCertSANs
+	if diff := cmp.Diff([]string{"10.0.0.240", "talos.example.edu"}, names); diff != "" {
+		t.Errorf("a name that was there already must not double (-want +got):\n%s", diff)
+	}
 	if n := strings.Count(got, netplan.PodName); n != 2 { // the pod and the record
 		t.Errorf("the pod's name occurs %d times", n)
 	}
