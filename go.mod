@@ -4,13 +4,15 @@ go 1.26.6
 
 require (
 	github.com/google/go-cmp v0.7.0
+	// v0.3.0 loses the store side of "ct mark set" when it lists a rule, so a
+	// comparison with the kernel never ends.
+	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052
 	github.com/vishvananda/netlink v1.3.1
 	github.com/vishvananda/netns v0.0.5
 	golang.org/x/sys v0.50.0
 )
 
 require (
-	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mdlayher/netlink v1.9.0 // indirect
 	github.com/mdlayher/socket v0.5.1 // indirect

@@ -49,12 +49,15 @@ func longer(t *testing.T) context.Context {
 func loadRules(t *testing.T, c *netlab.Cluster, chains ...string) {
 	t.Helper()
 	for _, n := range c.Nodes {
-		text := "table inet homeward {\n" +
-			"set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.74-203.0.113.79 } }\n" +
-			strings.Join(chains, "\n") + "\n}\n"
-		nft(t, n.Host, text)
+		nft(t, n.Host, table(chains...))
 		steer(t, c, n)
 	}
+}
+
+func table(chains ...string) string {
+	return "table inet homeward {\n" +
+		"set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.74-203.0.113.79 } }\n" +
+		strings.Join(chains, "\n") + "\n}\n"
 }
 
 // steer adds the routing rules and table 251.
