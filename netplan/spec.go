@@ -12,8 +12,10 @@ type Spec struct {
 
 	// ControlPlanes is how many control-plane machines there are; nil is not given.
 	ControlPlanes *int
-	Workers       []PoolSpec
-	Machines      []MachineSpec
+	// ControlPlaneNoExternal says that control planes have no external NIC.
+	ControlPlaneNoExternal bool
+	Workers                []PoolSpec
+	Machines               []MachineSpec
 
 	// DNS are the resolvers of the private network; may be empty with DHCP.
 	DNS []netip.Addr

@@ -50,12 +50,12 @@ func TestFaults(t *testing.T) {
 		"foreign table at the same priority": {
 			func(n *netlab.Node) error { return n.AddForeignTable("foreign", -150) }, damage{Pod: true, Host: true},
 		},
-		"ip rule deleted":          {func(n *netlab.Node) error { return n.DeleteRule(markRule) }, damage{}},
-		"table 251 flushed":        {flushTable, damage{}},
-		"shadowing rule":           {func(n *netlab.Node) error { return n.Shadow(900) }, damage{Leaks: true}},
-		"NIC renamed":              {func(n *netlab.Node) error { return n.RenameExternal("ens20") }, damage{Leaks: true}},
-		"NIC down and up":          {downUp, damage{}},
-		"NIC unplugged and back":   {replug, damage{}},
+		"ip rule deleted":        {func(n *netlab.Node) error { return n.DeleteRule(markRule) }, damage{}},
+		"table 251 flushed":      {flushTable, damage{}},
+		"shadowing rule":         {func(n *netlab.Node) error { return n.Shadow(900) }, damage{Leaks: true}},
+		"NIC renamed":            {func(n *netlab.Node) error { return n.RenameExternal("ens20") }, damage{Leaks: true}},
+		"NIC down and up":        {downUp, damage{}},
+		"NIC unplugged and back": {replug, damage{}},
 		// The kernel drops a link's routes with its last address, in every table.
 		"anchor address taken off": {
 			func(n *netlab.Node) error { return n.RemoveAddress(n.ExternalLink, n.ExternalAddress) }, damage{},

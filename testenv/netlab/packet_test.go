@@ -30,7 +30,7 @@ func TestDecode(t *testing.T) {
 		"ip options":   {options, " in udp 192.0.2.1:1024 > 192.0.2.2:80"},
 		"arp":          {arp, " in arp 192.0.2.1 > 192.0.2.2"},
 		"cut in IP":    {tcpFrame[:50], " in other invalid IP > invalid IP"},
-		"cut in TCP":   {tcpFrame[:70], " in tcp 192.0.2.1 > 192.0.2.2"},
+		"cut in TCP":   {tcpFrame[:71], " in tcp 192.0.2.1 > 192.0.2.2"},
 		"no ethernet":  {"00", " in other invalid IP > invalid IP"},
 		"another type": {toFrom + "86dd60", " in other invalid IP > invalid IP"},
 	}

@@ -1,0 +1,196 @@
+package netplan
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kubeAPIPort is where kube-apiserver listens on Talos.
+const kubeAPIPort = 6443
+
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+// kubeAPI settles how the API is reached: by a VIP on one of the links, or by
+// an outside endpoint.
+func (r *resolver) kubeAPI() {
+	api := &r.plan.KubeAPI
+	api.SANs = []string{}
+	external := netip.Addr{}
+	if e := r.spec.External; e != nil {
+		external = e.KubeAPIVIP
+	}
+	private := r.spec.Cluster.KubeAPIVIP
+	switch {
+	case external.IsValid() && private.IsValid():
+		r.clash(pathVIP, pathClusterVIP, "the VIP is given on both links, %s and %s: give it on one", external, private)
+	case external.IsValid():
+		api.VIP, api.Link = external, LinkExternal
+		r.externalVIP(external)
+	case private.IsValid():
+		api.VIP, api.Link = private, LinkCluster
+		r.privateVIP(private)
+	case r.spec.KubeAPIEndpoint == "":
+		r.fault(pathVIP, "missing: give the API's address on one of the two links, or kubeapi_endpoint for an outside balancer or a single node")
+	}
+	host := ""
+	if api.VIP.IsValid() {
+		host = api.VIP.String()
+		api.SANs = append(api.SANs, host)
+		api.Endpoint = "https://" + net.JoinHostPort(host, strconv.Itoa(kubeAPIPort))
+	}
+	if r.spec.KubeAPIEndpoint != "" {
+		host, api.Endpoint = r.endpoint(r.spec.KubeAPIEndpoint)
+		api.SANs = append(api.SANs, host)
+	}
+	for _, san := range r.spec.KubeAPISANs {
+		r.san(san)
+	}
+	api.SANs = uniq(api.SANs)
+}
+
+func (r *resolver) san(san string) {
+	if _, err := ParseAddr(san); err != nil && !validName(san) {
+		r.fault("kubeapi_sans", "%s is neither a DNS name nor an IPv4 address", Quote(san))
+		return
+	}
+	r.plan.KubeAPI.SANs = append(r.plan.KubeAPI.SANs, san)
+}
+
+// validName says that s is a DNS name in lower case. What looks like an address
+// is none.
+func validName(s string) bool {
+	return len(s) <= 253 && dnsName.MatchString(s) && strings.Trim(s, "0123456789.") != ""
+}
+
+// uniq drops empty and repeated strings, keeping the first of each.
+func uniq(list []string) []string {
+	out := list[:0]
+	for _, s := range list {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// endpoint reads host, host:port or an https URL; it gives the host and the URL.
+func (r *resolver) endpoint(text string) (host, endpoint string) {
+	const path = "kubeapi_endpoint"
+	full := text
+	if !strings.Contains(text, "://") {
+		full = "https://" + text
+	}
+	u, err := url.Parse(full)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		r.fault(path, "not an API endpoint: give a host, host:port or https URL, like api.example.edu")
+		return "", ""
+	}
+	host = u.Hostname()
+	if _, err := ParseAddr(host); err != nil && !validName(host) {
+		r.fault(path, "%s is neither a DNS name nor an IPv4 address", Quote(host))
+		return "", ""
+	}
+	port := kubeAPIPort
+	if p := u.Port(); p != "" {
+		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
+			r.fault(path, "%s is not a port: give 1 to 65535", Quote(p))
+			return "", ""
+		}
+	}
+	return host, "https://" + net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// externalVIP checks the VIP on the external link.
+func (r *resolver) externalVIP(vip netip.Addr) {
+	e := r.spec.External
+	if !e.CIDR.IsValid() || r.faulty(pathExternal+".cidr") {
+		return
+	}
+	free := r.freeExternal()
+	if !e.CIDR.Contains(vip) {
+		r.clash(pathVIP, pathExternal+".cidr", "%s is outside %s%s", vip, e.CIDR, free)
+		return
+	}
+	if kind := edge(e.CIDR, vip); kind != "" {
+		r.clash(pathVIP, pathExternal+".cidr", "%s is the %s of %s%s", vip, kind, e.CIDR, free)
+	}
+	if vip == e.Gateway {
+		r.clash(pathVIP, pathGateway, "%s is also the gateway%s", vip, free)
+	}
+	for _, set := range []struct {
+		path, what string
+		set        AddressSet
+	}{
+		{pathPool, "inside ingress_pool", e.Pool},
+		{pathDHCP, "handed out by DHCP in", e.DHCP},
+		{pathReserved, "reserved by", e.Reserved},
+	} {
+		for _, x := range set.set {
+			if x.Contains(vip) {
+				r.clash(pathVIP, set.path, "%s is %s %s%s", vip, set.what, x.brief(), free)
+				break
+			}
+		}
+	}
+}
+
+// privateVIP checks the VIP on the private link.
+func (r *resolver) privateVIP(vip netip.Addr) {
+	link := r.spec.Cluster.CIDR
+	if !link.IsValid() || r.faulty(pathClusterCIDR) {
+		return
+	}
+	usable := hosts(link)
+	kind := edge(link, vip)
+	switch {
+	case !link.Contains(vip):
+		r.clash(pathClusterVIP, pathClusterCIDR, "%s is outside %s: give an address in %s-%s", vip, link, usable.First, usable.Last)
+	case kind != "":
+		r.clash(pathClusterVIP, pathClusterCIDR, "%s is the %s of %s: give an address in %s-%s", vip, kind, link, usable.First, usable.Last)
+	case vip == r.spec.Cluster.Gateway:
+		r.clash(pathClusterVIP, pathCluster+".gateway", "%s is also the gateway: give another address in %s-%s", vip, usable.First, usable.Last)
+	}
+	for i, dns := range r.spec.DNS {
+		if dns == vip {
+			r.clash(pathClusterVIP, "network.dns", "%s is also resolver %d: give another address in %s-%s", vip, i+1, usable.First, usable.Last)
+		}
+	}
+}
+
+// freeExternal suggests an address of the external link that nobody has yet,
+// after the pool where there is room.
+func (r *resolver) freeExternal() string {
+	e := r.spec.External
+	taken := AddressSet(slices.Concat(e.Pool, e.DHCP, e.Reserved))
+	for _, m := range r.spec.Machines {
+		if m.ExternalAddress.IsValid() {
+			taken = append(taken, Range{First: m.ExternalAddress, Last: m.ExternalAddress})
+		}
+	}
+	if e.Gateway.IsValid() {
+		taken = append(taken, Range{First: e.Gateway, Last: e.Gateway})
+	}
+	usable := hosts(e.CIDR)
+	start := usable.First
+	for _, x := range e.Pool {
+		if usable.Contains(x.Last) && start.Less(x.Last) {
+			start = x.Last
+		}
+	}
+	for _, from := range []netip.Addr{start, usable.First} {
+		for _, x := range taken.Merged() {
+			if x.Contains(from) {
+				from = x.Last.Next()
+			}
+		}
+		if usable.Contains(from) {
+			return ": give a free one, like " + from.String()
+		}
+	}
+	return ": give a free one"
+}

@@ -1,0 +1,69 @@
+package netplan
+
+import "math/bits"
+
+// The bounds of what an operator may choose, and of Linux below and above.
+const (
+	maxTable                 = 252 // Talos can name no higher one
+	minPriority, maxPriority = 101, 32000
+)
+
+// returnPath settles the numbers of the return path.
+func (r *resolver) returnPath() {
+	s := r.spec.ReturnPath
+	if k := r.plan.Kubernetes; k.CNI == "cilium" && k.KubeProxyReplacement && !s.Force {
+		r.fault("kubernetes.kube_proxy_replacement", "Cilium's replacement of kube-proxy bypasses connection marks, so replies would not come home: use kube-proxy, or set return_path.force: true if you know better")
+	}
+	mark, mask := given(s.Mark, DefaultMark), given(s.Mask, DefaultMask)
+	r.mark(mark, mask)
+	table := given(s.Table, int(DefaultTable))
+	if table < 1 || table > maxTable {
+		r.fault("return_path.table", "%d is not a table Talos can name: give 1 to %d, like %d", table, maxTable, DefaultTable)
+	} else if owner := tableOwner(TableID(table), r.plan.Kubernetes.CNI); owner != "" {
+		r.fault("return_path.table", "table %d is %s's: give a free one, like %d", table, owner, DefaultTable)
+	}
+	priority := given(s.Priority, int(DefaultPriority))
+	if priority < minPriority || priority > maxPriority {
+		r.fault("return_path.priority", "%d leaves no room for our rules: give %d to %d, like %d", priority, minPriority, maxPriority, DefaultPriority)
+	}
+	if r.plan.External == nil {
+		return
+	}
+	base := Priority(priority)
+	r.plan.ReturnPath = &ReturnPath{
+		Mark: mark, Mask: mask, Table: TableID(table),
+		Priorities: Priorities{
+			VIP: base, Mark: base + markRuleOffset,
+			VIPUnreachable: base + vipUnreachableRuleOffset, MarkUnreachable: base + markUnreachableRuleOffset,
+		},
+	}
+	for _, m := range r.plan.Machines {
+		if !r.plan.MarksConnections(m) {
+			continue
+		}
+		r.plan.ReturnPath.Pod = PodNFT
+		if r.spec.Agent.Image != "" {
+			r.plan.ReturnPath.Pod = PodAgent
+		}
+		break
+	}
+}
+
+// mark checks the bit that marks our connections.
+func (r *resolver) mark(mark Mark, mask Mask) {
+	const markPath, maskPath = "return_path.mark", "return_path.mask"
+	switch n := bits.OnesCount32(uint32(mask)); {
+	case mark == 0:
+		r.fault(markPath, "zero marks nothing: give one bit, like %s", DefaultMark)
+	case mask == 0:
+		r.fault(maskPath, "zero matches everything: give the mark's bit, %s", mark)
+	case uint32(mark)&^uint32(mask) != 0:
+		r.clash(maskPath, markPath, "mark %s lies outside mask %s: give both the same bit, like %s", mark, mask, mark)
+	case n > 1:
+		r.fault(maskPath, "%s has %d bits: give one, like %s", mask, n, DefaultMask)
+	default:
+		if owner, bits := markOwner(mask); owner != "" {
+			r.fault(markPath, "%s is used by %s (%s): give 0x1000 or 0x2000", mark, owner, bits)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package netplan
+
+import "slices"
+
+// flannelNodeBits is the prefix length of one node's part of pod_cidr, as
+// kube-controller-manager cuts it.
+const flannelNodeBits = 24
+
+// warnings says what will work but should be known before.
+func (r *resolver) warnings() {
+	p := r.plan
+	r.controlPlanes()
+	if n := hosts(p.Cluster.CIDR).Count(); n < len(p.Machines) {
+		r.warn(pathClusterCIDR, "%s has %d host addresses for %d machines", p.Cluster.CIDR, n, len(p.Machines))
+	}
+	if b := p.Kubernetes.PodCIDR.Bits(); p.Kubernetes.CNI == "flannel" && (b > flannelNodeBits || 1<<(flannelNodeBits-b) < len(p.Machines)) {
+		r.warn(pathPodCIDR, "%s is cut into /%d networks, one a node: too few for %d machines", p.Kubernetes.PodCIDR, flannelNodeBits, len(p.Machines))
+	}
+	r.mtuWarning(pathCluster, p.Cluster.MTU)
+	if p.External == nil {
+		return
+	}
+	r.mtuWarning(pathExternal, p.External.MTU)
+	if p.Kubernetes.KubeProxyReplacement {
+		r.warn("return_path.force", "forced: Cilium's replacement of kube-proxy bypasses connection marks, replies may leave by the private NIC")
+	}
+	if len(p.External.IngressPool) == 0 {
+		return
+	}
+	r.announcers()
+}
+
+func (r *resolver) controlPlanes() {
+	n := *r.spec.ControlPlanes
+	switch {
+	case n == 1:
+		r.warn("controlplane.count", "1 control plane: the API is away whenever it is")
+	case n%2 == 0:
+		r.warn("controlplane.count", "%d control planes survive no more failures than %d: give an odd number", n, n-1)
+	}
+}
+
+func (r *resolver) mtuWarning(path string, mtu int) {
+	if mtu > defaultMTU {
+		r.warn(path+".mtu", "%d bytes: the bridge, every switch and every host of the segment must carry it too", mtu)
+	}
+}
+
+// announcers says who will announce the pool, where that is nobody, or all on
+// one host.
+func (r *resolver) announcers() {
+	p := r.plan
+	var announcing []Machine
+	for _, m := range p.Machines {
+		if m.Announces {
+			announcing = append(announcing, m)
+		}
+	}
+	switch {
+	case !p.HasWorkers():
+		r.warn("workers", "no worker: control planes announce the pool (their exclusion from external load balancers is taken away), and run pods only with cluster.allowSchedulingOnControlPlanes: true in the base config")
+	case len(announcing) == 0:
+		r.warn("workers", "no worker has the external NIC: nobody announces the pool, for control planes are excluded from external load balancers")
+	}
+	if len(announcing) < 2 || announcing[0].Node == "" {
+		return
+	}
+	node := announcing[0].Node
+	if !slices.ContainsFunc(announcing, func(m Machine) bool { return m.Node != node }) {
+		r.warn("machines", "all %d announcing machines are on Proxmox host %s: the pool is away whenever it is", len(announcing), node)
+	}
+}
