@@ -63,6 +63,7 @@ func TestFaults(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := servedCluster(t)
 			n := c.Nodes[0]
 			must(t, test.fault(n))
@@ -126,7 +127,7 @@ func TestAnnouncerFollowsTheNIC(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := servedCluster(t)
 			must(t, fault(c.Nodes[0]))
-			steerAgain(t, c, c.Nodes[0])
+			must(t, c.Nodes[0].SteerRoutes())
 			// What the network knew of the address is not forgotten by a fault.
 			_, err := c.OnLink.Command(shortly(t), "ip", "neigh", "flush", "all").Output()
 			must(t, err)
@@ -135,13 +136,6 @@ func TestAnnouncerFollowsTheNIC(t *testing.T) {
 			}
 		})
 	}
-}
-
-// steerAgain restores what the kernel flushed with the link.
-func steerAgain(t *testing.T, c *netlab.Cluster, n *netlab.Node) {
-	t.Helper()
-	must(t, n.AddRoute(netlab.Route{Destination: c.Addresses.External, Link: n.ExternalLink, Table: 251}))
-	must(t, n.AddRoute(netlab.Route{Via: c.Addresses.ExternalGateway, Link: n.ExternalLink, Table: 251}))
 }
 
 func TestFaultsOnNothingAreErrors(t *testing.T) {

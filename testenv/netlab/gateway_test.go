@@ -118,6 +118,7 @@ func TestPathMTU(t *testing.T) {
 	}{"pod here": {0, false}, "pod there": {1, false}, "host network here": {0, true}, "host network there": {1, true}} {
 		for protocol, replySize := range sizes {
 			t.Run(name+" "+string(protocol), func(t *testing.T) {
+				t.Parallel()
 				c := servedCluster(t)
 				to := target(t, c, backend.node, backend.host)
 				must(t, c.SetPathMTU(mtu))
@@ -174,8 +175,7 @@ func TestVIP(t *testing.T) {
 		t.Error("answered without any rule")
 	}
 	for _, n := range c.Nodes {
-		steer(t, c, n)
-		must(t, n.AddRule(netlab.Rule{Priority: 1000, Source: netip.PrefixFrom(c.Addresses.VIP, 32), Table: 251}))
+		must(t, n.Steer())
 	}
 	must(t, requestWithin(t, time.Second, c.Behind, netlab.TCP, api, 12))
 	must(t, c.Nodes[0].ReleaseVIP())
