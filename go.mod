@@ -3,7 +3,13 @@ module homeward
 go 1.26.6
 
 require (
+<<<<<<< HEAD
 	github.com/google/go-containerregistry v0.22.1
+=======
+	// v0.3.0 loses the store side of "ct mark set" when it lists a rule, so a
+	// comparison with the kernel never ends.
+	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052
+>>>>>>> main
 	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	golang.org/x/mod v0.43.0
 )
@@ -70,7 +76,7 @@ require (
 	golang.org/x/exp v0.0.0-20250128182459-e0ece0dbea4c // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.61.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sync v0.25.0
 	golang.org/x/sys v0.50.0
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect

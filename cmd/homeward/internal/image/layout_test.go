@@ -160,7 +160,10 @@ func TestWriteOver(t *testing.T) {
 		if err := errors.Join(os.Mkdir(at("others"), 0o755), os.WriteFile(at("others/index.json"), []byte(foreign), 0o600), os.WriteFile(at("file"), nil, 0o600), os.Mkdir(at("dir.tar"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		for name, say := range map[string]string{"others": "empty directory", "file": ".tar", "dir.tar": "no plain file"} {
+		if err := errors.Join(os.Mkdir(at("bare"), 0o755), os.WriteFile(at("bare/index.json"), []byte(`{"schemaVersion":2}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		for name, say := range map[string]string{"bare": "empty directory", "others": "empty directory", "file": ".tar", "dir.tar": "no plain file"} {
 			if err := img.Write(at(name), Reference{}); err == nil || !strings.Contains(err.Error(), say) {
 				t.Errorf("%s: got %v, want %q", name, err, say)
 			}
@@ -176,7 +179,7 @@ func TestWriteOver(t *testing.T) {
 			}
 		}
 	})
-	leftovers(t, parent, "out", "empty", "real", "link", "others", "file", "dir.tar")
+	leftovers(t, parent, "bare", "out", "empty", "real", "link", "others", "file", "dir.tar")
 }
 
 // leftovers fails when a directory holds more than the named files.
