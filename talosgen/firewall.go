@@ -34,9 +34,13 @@ const firewallPrefix = "homeward-"
 // everywhere is who may reach a port that no allowlist restricts.
 var everywhere = []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0)}
 
+// firewallSet is what decides which openings a machine has: a DHCP client on the
+// private link, and the Kubernetes API.
+type firewallSet struct{ dhcp, kubernetes bool }
+
 // firewallRules are the openings in a firewall that blocks by default, in a fixed
 // order. Rules match source and port, never an interface.
-func firewallRules(p *netplan.Plan, m netplan.Machine) []*network.RuleConfigV1Alpha1 {
+func firewallRules(p *netplan.Plan, set firewallSet) []*network.RuleConfigV1Alpha1 {
 	inside := []netip.Prefix{p.Cluster.CIDR, p.Kubernetes.PodCIDR, p.Kubernetes.ServiceCIDR}
 	private := []netip.Prefix{p.Cluster.CIDR}
 	rules := []*network.RuleConfigV1Alpha1{
@@ -47,12 +51,12 @@ func firewallRules(p *netplan.Plan, m netplan.Machine) []*network.RuleConfigV1Al
 		firewallRule("memberlist-tcp", nethelpers.ProtocolTCP, onePort(portMemberlist), private),
 		firewallRule("memberlist-udp", nethelpers.ProtocolUDP, onePort(portMemberlist), private),
 	}
-	if !m.Address.IsValid() {
+	if set.dhcp {
 		// A relay answers from wherever the server stands.
 		rules = append(rules, firewallRule("dhcp", nethelpers.ProtocolUDP, onePort(portDHCPClient), everywhere))
 	}
 	rules = append(rules, firewallRule("talos", nethelpers.ProtocolTCP, onePort(portTalosAPI), allowed(p, allowTalos)))
-	if m.Role == netplan.RoleControlPlane {
+	if set.kubernetes {
 		rules = append(rules, firewallRule("kubernetes", nethelpers.ProtocolTCP, onePort(portKubernetesAPI), allowed(p, allowKubernetes)))
 	}
 	rules = append(rules,
@@ -111,8 +115,12 @@ func firewallRule(name string, protocol nethelpers.Protocol, ports network.PortR
 	return doc
 }
 
-func defaultBlock() *network.DefaultActionConfigV1Alpha1 {
+// blocking writes a firewall that lets in only what the rules say.
+func (s *stream) blocking(rules []*network.RuleConfigV1Alpha1) {
 	doc := network.NewDefaultActionConfigV1Alpha1()
 	doc.Ingress = nethelpers.DefaultActionBlock
-	return doc
+	s.add(doc)
+	for _, rule := range rules {
+		s.add(rule)
+	}
 }

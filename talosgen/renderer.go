@@ -14,24 +14,15 @@ import (
 // that many machines share already encoded, so that a thousand machines cost
 // little more than their own lines.
 type Renderer struct {
-	plan   *netplan.Plan
-	shape  Shape
-	shared map[netplan.Role]sharedText
-	// dhcp is the same for all; alias is the document of each alias with the zero
-	// MAC in the place of the machine's.
-	dhcp  []byte
-	alias map[string][]byte
+	plan  *netplan.Plan
+	shape Shape
+	// alias is the document of each alias with the zero MAC in the place of the
+	// machine's; dhcp and vip are the same for all that have them.
+	alias     map[string][]byte
+	dhcp, vip []byte
+	rules     map[ruleSet][]byte
+	firewall  map[firewallSet][]byte
 }
-
-// sharedText is what all machines of a role have in common where it applies.
-type sharedText struct {
-	rules    map[ruleSet][]byte
-	vip      []byte
-	firewall map[bool][]byte // by static addressing
-}
-
-// ruleSet is which routing rules a machine has.
-type ruleSet struct{ vip, mark bool }
 
 // NewRenderer prepares a plan. It fails when talos.version is not a version.
 // The plan must not change afterwards.
@@ -40,7 +31,10 @@ func NewRenderer(p *netplan.Plan) (*Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Renderer{plan: p, shape: shape, shared: map[netplan.Role]sharedText{}, alias: map[string][]byte{}}
+	r := &Renderer{
+		plan: p, shape: shape, alias: map[string][]byte{},
+		rules: map[ruleSet][]byte{}, firewall: map[firewallSet][]byte{},
+	}
 	return r, r.share()
 }
 
@@ -70,12 +64,12 @@ func (r *Renderer) MachinePatch(m netplan.Machine, pod map[string]any) ([]byte, 
 	s := &stream{}
 	s.add(hostname(m.Name))
 	s.links(r, m)
-	shared := r.shared[m.Role]
-	if m.Role == netplan.RoleControlPlane {
-		s.text(shared.vip)
+	controlPlane := m.Role == netplan.RoleControlPlane
+	if controlPlane && (m.External || r.plan.KubeAPI.Link == netplan.LinkCluster) {
+		s.text(r.vip)
 	}
-	s.text(shared.rules[ruleSet{r.plan.HoldsExternalVIP(m), r.plan.MarksConnections(m)}])
-	s.text(shared.firewall[m.Address.IsValid()])
+	s.text(r.rules[ruleSet{r.plan.HoldsExternalVIP(m), r.plan.MarksConnections(m)}])
+	s.text(r.firewall[firewallSet{dhcp: !m.Address.IsValid(), kubernetes: controlPlane}])
 	if r.shape == Shape114 {
 		s.kubernetes114(r.plan, m, pod)
 	} else {
@@ -151,39 +145,19 @@ func (r *Renderer) share() error {
 			s.add(doc)
 		})
 	}
-	vip := encoded(func(s *stream) {
-		if r.plan.KubeAPI.VIP.IsValid() {
-			s.add(layer2VIP(r.plan.KubeAPI))
+	if r.plan.KubeAPI.VIP.IsValid() {
+		r.vip = encoded(func(s *stream) { s.add(layer2VIP(r.plan.KubeAPI)) })
+	}
+	both := []bool{false, true}
+	for _, a := range both {
+		for _, b := range both {
+			if set := (ruleSet{vip: a, mark: b}); r.plan.ReturnPath != nil {
+				r.rules[set] = encoded(func(s *stream) { s.routing(routingRules(r.plan, set)) })
+			}
+			if set := (firewallSet{dhcp: a, kubernetes: b}); r.plan.Talos.Firewall {
+				r.firewall[set] = encoded(func(s *stream) { s.blocking(firewallRules(r.plan, set)) })
+			}
 		}
-	})
-	for _, m := range r.plan.Machines {
-		r.shareMachine(m, vip, encoded)
 	}
 	return errors.Join(errs...)
-}
-
-// shareMachine adds what this machine has and none before it had.
-func (r *Renderer) shareMachine(m netplan.Machine, vip []byte, encoded func(func(*stream)) []byte) {
-	shared, ok := r.shared[m.Role]
-	if !ok {
-		shared = sharedText{rules: map[ruleSet][]byte{}, vip: vip, firewall: map[bool][]byte{}}
-		r.shared[m.Role] = shared
-	}
-	set := ruleSet{r.plan.HoldsExternalVIP(m), r.plan.MarksConnections(m)}
-	if _, ok := shared.rules[set]; !ok {
-		shared.rules[set] = encoded(func(s *stream) {
-			for _, rule := range routingRules(r.plan, m) {
-				s.rule(rule)
-			}
-		})
-	}
-	static := m.Address.IsValid()
-	if _, ok := shared.firewall[static]; !ok && r.plan.Talos.Firewall {
-		shared.firewall[static] = encoded(func(s *stream) {
-			s.add(defaultBlock())
-			for _, rule := range firewallRules(r.plan, m) {
-				s.add(rule)
-			}
-		})
-	}
 }

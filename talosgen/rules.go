@@ -10,19 +10,24 @@ import (
 	"homeward/netplan"
 )
 
-// routingRules are the rules of one machine, by priority. Each rule into our
-// table has one behind it with the same selector that makes the packet
-// unreachable: with the external NIC gone the table is empty, and without that
-// rule the packet would go on to the main table and leave by the private NIC.
-func routingRules(p *netplan.Plan, m netplan.Machine) []*network.RoutingRuleConfigV1Alpha1 {
+// ruleSet is which routing rules a machine has.
+type ruleSet struct{ vip, mark bool }
+
+// routingRules are the rules of one machine: those into our table by priority,
+// then those behind them. Each rule into our table has one behind it with the
+// same selector that makes the packet unreachable: with the external NIC gone the
+// table is empty, and without that rule the packet would go on to the main table
+// and leave by the private NIC.
+func routingRules(p *netplan.Plan, set ruleSet) []*network.RoutingRuleConfigV1Alpha1 {
 	var lookups, unreachables []*network.RoutingRuleConfigV1Alpha1
-	if p.HoldsExternalVIP(m) {
-		vip := network.Prefix{Prefix: netip.PrefixFrom(p.KubeAPI.VIP, 32)}
+	if set.vip {
 		rules := pair(p.ReturnPath, p.ReturnPath.Priorities.VIP, p.ReturnPath.Priorities.VIPUnreachable)
-		rules[0].RuleSrc, rules[1].RuleSrc = vip, vip
+		for _, rule := range rules {
+			rule.RuleSrc = network.Prefix{Prefix: netip.PrefixFrom(p.KubeAPI.VIP, 32)}
+		}
 		lookups, unreachables = append(lookups, rules[0]), append(unreachables, rules[1])
 	}
-	if p.MarksConnections(m) {
+	if set.mark {
 		rules := pair(p.ReturnPath, p.ReturnPath.Priorities.Mark, p.ReturnPath.Priorities.MarkUnreachable)
 		for _, rule := range rules {
 			rule.RuleFwMark = uint32(p.ReturnPath.Mark)
@@ -42,6 +47,12 @@ func pair(rp *netplan.ReturnPath, lookup, unreachable netplan.Priority) []*netwo
 	closed := network.NewRoutingRuleConfigV1Alpha1(uint32(unreachable))
 	closed.RuleAction = nethelpers.RoutingRuleActionUnreachable
 	return []*network.RoutingRuleConfigV1Alpha1{in, closed}
+}
+
+func (s *stream) routing(rules []*network.RoutingRuleConfigV1Alpha1) {
+	for _, rule := range rules {
+		s.rule(rule)
+	}
 }
 
 // rule encodes one rule. A rule without a table must not name one, but machinery

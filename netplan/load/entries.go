@@ -1,6 +1,8 @@
 package load
 
 import (
+	"strings"
+
 	"go.yaml.in/yaml/v4"
 
 	"homeward/netplan"
@@ -26,7 +28,7 @@ func (d *document) entries(m *yaml.Node, p place) []entry {
 		case k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge":
 			merged = append(merged, d.mergeSources(v, line, p)...)
 		case k.Kind != yaml.ScalarNode:
-			d.structure(p, line, "a key here is %s: a key must be text (is this a template that was not rendered?)", describe(k))
+			d.structure(p, line, "a key here is %s, not text", describe(k))
 		case isNull(k):
 			d.structure(p, line, "a value here has no key")
 		case lines[k.Value] > 0:
@@ -101,7 +103,7 @@ func isNull(n *yaml.Node) bool {
 
 // element is a name as part of a path: quoted where it could be misread.
 func element(name string) string {
-	if quoted := netplan.Quote(name); quoted != `"`+name+`"` || name == "" || containsAny(name, ".[]:") {
+	if quoted := netplan.Quote(name); quoted != `"`+name+`"` || name == "" || strings.ContainsAny(name, ".[]:") {
 		return quoted
 	}
 	return name

@@ -75,6 +75,17 @@ func (c *collector) add(name string, l Located) {
 	}
 }
 
+// countOnly counts one more fault of a group of which enough is known, false
+// where it must still be added.
+func (c *collector) countOnly(name string) bool {
+	g := c.groups[name]
+	if g == nil || g.count <= maxPerGroup {
+		return false
+	}
+	g.count++
+	return true
+}
+
 // sorted gives the faults in file order, each at most once.
 func (c *collector) sorted() []Located {
 	list := slices.Clone(c.list)

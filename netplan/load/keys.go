@@ -1,12 +1,14 @@
 package load
 
+import "homeward/netplan"
+
 // kind is what stands behind a key.
 type kind int
 
 const (
 	section    kind = iota // a map of known keys, or with a "*" child a map of the operator's own names
 	text                   // a string
-	flag                   // true or false
+	boolean                // true or false
 	verify                 // true, false or a file's path
 	number                 // a whole decimal number
 	mark                   // a 32-bit mark, decimal or 0x-hexadecimal
@@ -54,25 +56,25 @@ var keys = []key{
 
 	{path: "talos", shown: true, doc: "The operating system."},
 	{path: "talos.version", kind: text, shown: true, example: "v1.13.9", doc: "Talos's version, v1.13.1 or later."},
-	{path: "talos.firewall", kind: flag, def: "false", doc: "Also render Talos's own ingress firewall from security."},
+	{path: "talos.firewall", kind: boolean, def: "false", doc: "Also render Talos's own ingress firewall from security."},
 
 	{path: "kubernetes", shown: true, bare: true, doc: "The cluster."},
 	{path: "kubernetes.version", kind: text, shown: true, example: "v1.36.3", doc: "Kubernetes's version."},
 	{path: "kubernetes.pod_cidr", kind: cidr, def: "10.244.0.0/16", doc: "The pods' network."},
 	{path: "kubernetes.service_cidr", kind: cidr, def: "10.96.0.0/12", doc: "The Services' network."},
 	{path: "kubernetes.cni", kind: text, def: "flannel", enum: []string{"flannel", "calico", "cilium", "none"}, doc: "The network plugin: flannel, calico, cilium or none."},
-	{path: "kubernetes.kube_proxy_replacement", kind: flag, def: "false", doc: "Cilium replaces kube-proxy. Its path bypasses connection marks."},
+	{path: "kubernetes.kube_proxy_replacement", kind: boolean, def: "false", doc: "Cilium replaces kube-proxy. Its path bypasses connection marks."},
 	{path: "kubernetes.csi", kind: foreign, doc: "The storage driver, for other tools."},
 	{path: "kubernetes.cri", kind: foreign, doc: "The container runtime, for other tools."},
 
 	{path: "controlplane", shown: true, required: true, doc: "The control planes.", blames: []string{"machines.*"}},
-	{path: "controlplane.count", kind: number, min: 1, max: 99, shown: true, example: "3", doc: "How many; odd, 3 or 5 to survive a loss.", blames: []string{"machines.*"}},
-	{path: "controlplane.external", kind: flag, def: "true", doc: "Whether the control planes have the external NIC."},
+	{path: "controlplane.count", kind: number, min: 1, max: netplan.MaxMachines, shown: true, example: "3", doc: "How many; odd, 3 or 5 to survive a loss.", blames: []string{"machines.*"}},
+	{path: "controlplane.external", kind: boolean, def: "true", doc: "Whether the control planes have the external NIC."},
 
 	{path: "workers", shown: true, bare: true, doc: "The pools of workers, by name.", blames: []string{"machines.*"}},
 	{path: "workers.*", shown: true, example: "worker", doc: "One pool of equal workers.", blames: []string{"machines.*"}},
-	{path: "workers.*.count", kind: number, max: 5000, shown: true, example: "3", doc: "How many.", blames: []string{"machines.*"}},
-	{path: "workers.*.external", kind: flag, def: "true", doc: "Whether the pool's machines have the external NIC."},
+	{path: "workers.*.count", kind: number, max: netplan.MaxMachines, shown: true, example: "3", doc: "How many.", blames: []string{"machines.*"}},
+	{path: "workers.*.external", kind: boolean, def: "true", doc: "Whether the pool's machines have the external NIC."},
 
 	{path: "machines", strict: true, bare: true, doc: "What cannot be derived of single machines, by hostname."},
 	{path: "machines.*", example: "edge-worker-01", doc: "One machine."},
@@ -115,7 +117,7 @@ var keys = []key{
 	{path: "proxmox.network.external.mtu", also: "network.external.mtu", kind: number, min: 1280, max: 9216, def: "1500", doc: "Its MTU in bytes."},
 	{path: "proxmox.network.external.cidr", also: "network.external.cidr", kind: cidr, shown: true, example: "203.0.113.0/25", doc: "The network as its router has it."},
 	{path: "proxmox.network.external.gateway", also: "network.external.gateway", kind: addr, shown: true, example: "203.0.113.1", doc: "Its router."},
-	{path: "proxmox.network.external.gateway_onlink", also: "network.external.gateway_onlink", kind: flag, def: "false", doc: "Allow a gateway outside cidr.", blames: []string{"proxmox.network.external.gateway"}},
+	{path: "proxmox.network.external.gateway_onlink", also: "network.external.gateway_onlink", kind: boolean, def: "false", doc: "Allow a gateway outside cidr.", blames: []string{"proxmox.network.external.gateway"}},
 	{path: "proxmox.network.external.anchor_cidr", also: "network.external.anchor_cidr", kind: cidr, shown: true, example: "169.254.32.0/20", doc: "Link-local addresses, one for each machine's external NIC."},
 	{path: "proxmox.network.external.kubeapi_vip", also: "network.external.kubeapi_vip", kind: addr, shown: true, example: "203.0.113.79", doc: "The Kubernetes API's address."},
 	{path: "proxmox.network.external.ingress_pool", also: "network.external.ingress_pool", kind: ranges, shown: true, example: "203.0.113.75-203.0.113.78", doc: "What MetalLB may hand out: an address, a range, a network, or a list of these."},
@@ -140,9 +142,9 @@ var keys = []key{
 
 	{path: "argocd", bare: true, doc: "The values for the infrastructure chart."},
 	{path: "argocd.metallb", bare: true, doc: "MetalLB."},
-	{path: "argocd.metallb.enabled", kind: flag, def: "true", doc: "Install MetalLB."},
+	{path: "argocd.metallb.enabled", kind: boolean, def: "true", doc: "Install MetalLB."},
 	{path: "argocd.ingress", bare: true, doc: "The ingress controller."},
-	{path: "argocd.ingress.enabled", kind: flag, def: "true", doc: "Install the ingress controller."},
+	{path: "argocd.ingress.enabled", kind: boolean, def: "true", doc: "Install the ingress controller."},
 	{path: "argocd.ingress.class", kind: text, def: "traefik", doc: "Its ingress class."},
 
 	{path: "agent", strict: true, bare: true, doc: "The static pod's program."},
@@ -157,7 +159,7 @@ var keys = []key{
 	{path: "return_path.mask", kind: mask, def: "0x2000", doc: "Its mask."},
 	{path: "return_path.table", kind: number, min: 1, max: 252, def: "251", doc: "The routing table."},
 	{path: "return_path.priority", kind: number, min: 101, max: 32000, def: "1000", doc: "The first rule's priority."},
-	{path: "return_path.force", kind: flag, def: "false", doc: "Accept a data path that is known to bypass connection marks.", blames: []string{"kubernetes.kube_proxy_replacement"}},
+	{path: "return_path.force", kind: boolean, def: "false", doc: "Accept a data path that is known to bypass connection marks.", blames: []string{"kubernetes.kube_proxy_replacement"}},
 }
 
 // exampleFingerprint has the right length and belongs to nobody.

@@ -63,7 +63,7 @@ func (m *measurer) size(n *yaml.Node, level int) (size, *Located) {
 		s.nodes += cs.nodes
 		s.depth = max(s.depth, cs.depth+1)
 		if s.nodes > maxNodes {
-			return s, whole(c.Line, fmt.Sprintf("the aliases expand to over %d values", maxNodes))
+			return s, whole(c.Line, fmt.Sprintf("the file holds over %d values, aliases followed", maxNodes))
 		}
 	}
 	if n.Anchor != "" {

@@ -75,7 +75,7 @@ func (d *document) party(canonical string, at spot) string {
 func (d *document) follows(f netplan.Fault, all []netplan.Fault) bool {
 	for _, path := range []string{f.Path, f.Other} {
 		for at := path; at != ""; at = parent(at) {
-			if d.tainted[at] || at == path && d.blamed[at] || d.blamed[at+".*"] {
+			if d.tainted[at] || d.meant[at] && !d.has(at) || at == path && d.blamed[at] || d.blamed[at+".*"] {
 				return true
 			}
 		}

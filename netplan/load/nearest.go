@@ -1,16 +1,17 @@
 package load
 
+import "unicode/utf8"
+
 // distance is how many letters must be put in, left out, replaced or swapped
 // with their neighbour to turn a into b (optimal string alignment). A swap is
 // one step, for "vlna" is the commonest of all slips.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
-	before, last := make([]int, len(t)+1), make([]int, len(t)+1)
+	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
 	for j := range last {
 		last[j] = j
 	}
 	for i := 1; i <= len(s); i++ {
-		row := make([]int, len(t)+1)
 		row[0] = i
 		for j := 1; j <= len(t); j++ {
 			cost := 1
@@ -22,7 +23,7 @@ func distance(a, b string) int {
 				row[j] = min(row[j], before[j-2]+1)
 			}
 		}
-		before, last = last, row
+		before, last, row = last, row, before
 	}
 	return last[len(t)]
 }
@@ -40,8 +41,12 @@ func nearest(name string, candidates []string, allowed func(candidate string) in
 	best, found := "", false
 	bestDistance := 0
 	for _, c := range candidates {
+		most := allowed(c)
+		if off := utf8.RuneCountInString(name) - utf8.RuneCountInString(c); max(off, -off) > most {
+			continue // no need to look closer
+		}
 		d := distance(name, c)
-		if d <= allowed(c) && (!found || d < bestDistance) {
+		if d <= most && (!found || d < bestDistance) {
 			best, bestDistance, found = c, d, true
 		}
 	}

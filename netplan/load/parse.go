@@ -17,8 +17,8 @@ import (
 const MaxBytes = 4 << 20
 
 // maxItems bounds the lines and list entries of a file before it is parsed: a
-// node takes some 250 bytes, and a plan of 5,000 machines has a tenth of this.
-const maxItems = 400_000
+// node takes some 250 bytes, and a plan of 5,000 machines has a third of this.
+const maxItems = 150_000
 
 // readBounded reads at most one byte more than parse will take, so that an
 // endless file ends.

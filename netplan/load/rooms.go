@@ -97,7 +97,7 @@ func within(path, above string) bool {
 // than one room that seems right.
 func elsewhere(name, at string) []string {
 	var all, same []string
-	link := last(at)
+	link := last(parent(at))
 	for _, k := range keys {
 		if last(k.path) != name || !inNetwork(k.path) || k.path == at {
 			continue

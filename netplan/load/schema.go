@@ -110,7 +110,7 @@ func (k *key) schema() schema {
 	switch k.kind {
 	case text:
 		maps.Copy(s, schema{"type": "string", "minLength": 1})
-	case flag:
+	case boolean:
 		s["type"] = "boolean"
 	case verify:
 		s["type"] = []string{"boolean", "string"}
@@ -140,7 +140,7 @@ func (k *key) schema() schema {
 // defaultValue is the default as JSON has it.
 func (k *key) defaultValue() any {
 	switch k.kind {
-	case flag, verify:
+	case boolean, verify:
 		return k.def == "true"
 	case number:
 		if n, err := strconv.Atoi(k.def); err == nil {

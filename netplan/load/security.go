@@ -17,7 +17,9 @@ func (d *document) security() []netplan.AllowSpec {
 		hosts := map[string][]netip.Prefix{}
 		for at, names := range map[string][]string{path + ".hosts": d.names(path + ".hosts"), path: d.names(path)} {
 			for _, host := range names {
-				if prefixes := get[[]netip.Prefix](d, at+"."+host); len(prefixes) > 0 {
+				prefixes := get[[]netip.Prefix](d, at+"."+host)
+				// A host that could not be read is still one that is allowed.
+				if len(prefixes) > 0 || d.unread(at+"."+host) {
 					hosts[host] = prefixes
 				}
 			}

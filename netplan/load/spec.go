@@ -30,6 +30,9 @@ func optional[T any](d *document, path string) *T {
 // has says whether a key or section stands in the file.
 func (d *document) has(path string) bool { return d.values[path] != nil }
 
+// unread says that a value stands in the file but could not be read.
+func (d *document) unread(path string) bool { return d.has(path) && d.values[path].parsed == nil }
+
 // names gives the operator's names in a section, in file order.
 func (d *document) names(path string) []string {
 	if v := d.values[path]; v != nil {

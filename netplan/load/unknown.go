@@ -23,7 +23,7 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 		return slip
 	})
 	if ok {
-		d.meant(p, near)
+		d.guess(p.below(p.room.children[near], near, 0))
 		d.fault(q, "unknown key: did you mean %s?", near)
 		return
 	}
@@ -37,24 +37,29 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 func (d *document) unknownStrict(p, q place, name string) {
 	if rooms := elsewhere(name, q.canonical); inNetwork(p.room.path()) && len(rooms) > 0 {
 		for _, r := range rooms {
-			d.taint(r, &key{})
+			d.meant[r] = true
 		}
 		d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
 		return
 	}
 	near, ok := nearest(name, p.room.order, func(c string) int { return max(slip, len(c)/3) })
 	if ok {
-		d.meant(p, near)
+		d.guess(p.below(p.room.children[near], near, 0))
 		d.fault(q, "unknown key: did you mean %s?", near)
 		return
 	}
 	d.fault(q, "unknown key: known here are %s", strings.Join(p.room.order, ", "))
 }
 
-// meant taints the key that a slip of the pen was meant to be.
-func (d *document) meant(p place, name string) {
-	q := p.below(p.room.children[name], name, 0)
-	d.taint(q.canonical, q.room.key)
+// guess notes the key that an unknown one was meant to be.
+func (d *document) guess(p place) {
+	d.meant[p.canonical] = true
+	for _, path := range secondsIn(p.canonical) {
+		d.meant[path] = true
+	}
+	for _, b := range p.room.key.blames {
+		d.blamed[b] = true
+	}
 }
 
 // telling gives the places of a key whose name no other tool would use by
@@ -68,5 +73,3 @@ func telling(name string) []string {
 	}
 	return rooms
 }
-
-func containsAny(s, chars string) bool { return strings.ContainsAny(s, chars) }

@@ -65,7 +65,7 @@ func (d *document) scalar(n *yaml.Node, p place) (any, error) {
 		return nil, errNoted
 	}
 	switch k.kind {
-	case flag:
+	case boolean:
 		return parseFlag(n)
 	case verify:
 		if n.ShortTag() == "!!bool" {

@@ -32,6 +32,9 @@ type document struct {
 	// faults may follow from it: what netplan says about these is no second
 	// mistake.
 	tainted, blamed map[string]bool
+	// meant are keys that an unknown key was probably meant to be; while they
+	// are not given themselves, they count as tainted.
+	meant map[string]bool
 	// encrypted is the first encrypted value, and how many there are.
 	encrypted struct {
 		first Located
@@ -43,7 +46,7 @@ type document struct {
 
 // walk reads a whole file against the table of keys.
 func walk(root *yaml.Node) *document {
-	d := &document{root: rooms(), values: map[string]*value{}, tainted: map[string]bool{}, blamed: map[string]bool{}}
+	d := &document{root: rooms(), values: map[string]*value{}, tainted: map[string]bool{}, blamed: map[string]bool{}, meant: map[string]bool{}}
 	d.walkSection(root, place{room: d.root, line: root.Line})
 	if n := d.encrypted.count; n > 0 {
 		l := d.encrypted.first
@@ -84,6 +87,9 @@ func join(path, name string) string {
 // fault notes a mistake at a place, whose value then counts as unknown.
 func (d *document) fault(p place, format string, args ...any) {
 	d.taint(p.canonical, p.room.key)
+	if d.faults.countOnly(p.room.path()) {
+		return
+	}
 	d.faults.add(p.room.path(), Located{Line: max(p.line, 1), Path: p.path, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -94,11 +100,20 @@ func (d *document) taint(canonical string, k *key) {
 	for _, b := range k.blames {
 		d.blamed[b] = true
 	}
+	for _, path := range secondsIn(canonical) {
+		d.tainted[path] = true
+	}
+}
+
+// secondsIn gives the canonical paths of keys whose second place is in a section.
+func secondsIn(canonical string) []string {
+	var paths []string
 	for i := range keys {
 		if k := &keys[i]; k.also != "" && within(k.also, canonical) {
-			d.tainted[k.path] = true
+			paths = append(paths, k.path)
 		}
 	}
+	return paths
 }
 
 // walkSection reads a map.

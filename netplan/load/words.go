@@ -11,6 +11,8 @@ func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Kind == yaml.MappingNode:
+		return "a map in a map (a template that was not rendered?)"
 	case n.Kind == yaml.MappingNode:
 		return "a map"
 	}
@@ -35,7 +37,7 @@ func describe(n *yaml.Node) string {
 // wanted says what a key takes, with an example.
 func (k *key) wanted() string {
 	what := map[kind]string{
-		section: "a map of its keys", text: "text", flag: "true or false",
+		section: "a map of its keys", text: "text", boolean: "true or false",
 		verify: "true, false or the path of a CA file", number: "a whole number",
 		mark: "a number like 0x2000", mask: "a number like 0x2000",
 		addr: "an IPv4 address like 203.0.113.1", cidr: "a network like 203.0.113.0/25",
@@ -46,6 +48,8 @@ func (k *key) wanted() string {
 		texts:   "a text or a list of texts",
 	}[k.kind]
 	switch {
+	case k.path == "security.*":
+		return "hosts like {office: 198.51.100.0/24}"
 	case k.kind == number && k.max > 0:
 		return fmt.Sprintf("%s from %d to %d", what, k.min, k.max)
 	case k.kind == text && k.example != "":
@@ -64,8 +68,6 @@ func (k *key) wantedMap(n *yaml.Node) string {
 		return ": several external networks are not yet supported; give the one as a map"
 	case isList && k.path == "workers":
 		return ": give a map of pools by name, like worker: {count: 3}"
-	case isList:
-		return ": give a map of its keys"
 	case k.path == "workers.*":
 		return ": give a map, like {count: 3}"
 	}

@@ -145,7 +145,9 @@ func TestHouseLibraries(t *testing.T) {
 				continue
 			}
 			for _, library := range banned {
-				at := slices.IndexFunc(p.Deps, func(d string) bool { return within(d, library) || strings.HasPrefix(d, library+".") || strings.HasPrefix(d, library+"/") })
+				at := slices.IndexFunc(p.Deps, func(d string) bool {
+					return within(d, library) || strings.HasPrefix(d, library+".") || strings.HasPrefix(d, library+"/")
+				})
 				if at >= 0 {
 					t.Errorf("%s pulls in %s", program, p.Deps[at])
 				}
