@@ -18,6 +18,11 @@ func TestMain(m *testing.M) {
 	if flag.Lookup(updateFlag) == nil {
 		flag.Bool(updateFlag, false, "rewrite the goldens under testdata")
 	}
+	// The script's tests wait far more than they work. A -parallel on the command
+	// line is read later and wins.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	netlab.Main(m)
 }
 
