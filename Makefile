@@ -39,7 +39,7 @@ fuzz: ## each fuzz test for FUZZTIME (20s)
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; done; done
 
 golden: ## rewrite the golden files; read the diff before you commit it
-	$(GO) test ./netplan/... ./talosgen/... ./cmd/... -update
+	$(GO) test $$(git grep -l 'Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 clean: ## remove what was built and generated here
 	rm -rf bin out

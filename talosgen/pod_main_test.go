@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	}
 	// The script's tests wait far more than they work. A -parallel on the command
 	// line is read later and wins.
-	if err := flag.Set("test.parallel", "16"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	netlab.Main(m)

@@ -8,7 +8,9 @@ import (
 	"homeward/cmd/homeward/internal/outdir"
 	"homeward/netplan"
 	"homeward/talosgen"
+	"homeward/talosgen/daytwo"
 	"homeward/talosgen/gitops"
+	"homeward/talosgen/provision"
 )
 
 // Directories of the generated tree that an earlier plan may have filled.
@@ -89,7 +91,7 @@ func (b *treeBuilder) machines(ctx context.Context, bases bases) error {
 	return nil
 }
 
-// objects renders what goes to Kubernetes.
+// objects renders what goes to Kubernetes, and what tells how.
 func (b *treeBuilder) objects() error {
 	for _, o := range []struct {
 		path   string
@@ -99,6 +101,7 @@ func (b *treeBuilder) objects() error {
 		{dirGitOps + "/traefik.yaml", gitops.Traefik},
 		{dirGitOps + "/cleanup-pod.yaml", talosgen.CleanupPod},
 		{dirArgoCD + "/values.yaml", gitops.ArgoCD},
+		{"README.md", daytwo.README},
 	} {
 		text, err := o.render(b.plan)
 		if err != nil {
@@ -116,5 +119,20 @@ func (b *treeBuilder) planJSON() error {
 		return err
 	}
 	b.add(outdir.File{Path: "plan.json", Content: append(text, '\n')})
+	return nil
+}
+
+// provisioning renders what makes the machines' NICs.
+func (b *treeBuilder) provisioning() error {
+	script, err := provision.NICScript(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the NIC script: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/nics.sh", Content: script, Executable: true})
+	vars, err := provision.TFVars(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the Terraform variables: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/network.tfvars.json", Content: vars})
 	return nil
 }

@@ -140,4 +140,3 @@ func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 func (h *plainHandler) WithGroup(string) slog.Handler { return h }
-

@@ -60,6 +60,9 @@ func TestLenientSections(t *testing.T) {
 		"in a pool":                       {edit{"worker: {count: 3}", "worker: {count: 3, externl: false}"}, "did you mean external?"},
 		"in the provider's section":       {edit{"  url:", "  tls_verfy: false\n  url:"}, "did you mean tls_verify?"},
 		"in argocd, deeper":               {edit{"name: edge", "name: edge\nargocd: {metallb: {enable: true}}"}, "did you mean enabled?"},
+		"upper case":                      {edit{"talos:", "TALOS:"}, "did you mean talos?"},
+		"camel case":                      {edit{"kubernetes: {", "kubernetes: {podCIDR: 10.245.0.0/16, "}, "did you mean pod_cidr?"},
+		"dashes":                          {edit{"name: edge", "name: edge\nreturn-path: {}"}, "did you mean return_path?"},
 		"in talos":                        {edit{"{version: v1.13.9}", "{version: v1.13.9, install: {disk: a}}"}, ""},
 		"a name no distance is taken for": {edit{"name: edge", "name: edge\n" + strings.Repeat("n", 5000) + ": 1"}, ""},
 	} {

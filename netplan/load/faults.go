@@ -30,7 +30,7 @@ type Faults struct {
 func (f *Faults) Error() string {
 	lines := make([]string, len(f.List))
 	for i, l := range f.List {
-		lines[i] = fmt.Sprintf("%s:%d: ", f.File, l.Line)
+		lines[i] = fmt.Sprintf("%s:%d: ", clean(f.File), l.Line)
 		if l.Path != "" {
 			lines[i] += l.Path + ": "
 		}

@@ -42,6 +42,8 @@ func TestHostileFiles(t *testing.T) {
 		"deep maps":            {"x:\n" + deepMap(70), "65: : maps and lists nest deeper than 64 levels"},
 		"deep by aliases":      {deepAliases(70), "65: : maps and lists nest deeper than 64 levels"},
 		"a million entries":    {"name: [" + strings.Repeat("1,", 1_000_000) + "]", "1: : the file has 1000000 lines and list entries: at most 150000 are read"},
+		"too many ranges":      {with(t, read(t, "seed.yaml"), "203.0.113.75-203.0.113.78", "["+strings.Repeat("203.0.113.75,", 1001)+"]"), "22: proxmox.network.external.ingress_pool: the list has 1001 entries: give at most 1000"},
+		"too many names":       {manyNames(), "2: machines: the section has 10001 entries: give at most 10000"},
 		"too large":            {strings.Repeat("#", MaxBytes+1), "1: : the file is over 4 MiB: this is no cluster.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +52,18 @@ func TestHostileFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyNames is a good file but for one name too many.
+func manyNames() string {
+	var b strings.Builder
+	b.WriteString("name: edge\nmachines: {")
+	for i := range maxEntries + 1 {
+		fmt.Fprintf(&b, "m%d: {},", i)
+	}
+	b.WriteString("}\ntalos: {version: v1.13.9}\ncontrolplane: {count: 1}\nnetwork: {cidr: 10.0.0.0/24}\n")
+	b.WriteString("proxmox: {network: {cluster: {bridge: vmbr1, kubeapi_vip: 10.0.0.9}}}\n")
+	return b.String()
 }
 
 func deepMap(levels int) string {

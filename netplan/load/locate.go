@@ -44,8 +44,12 @@ func (d *document) locate(canonical string) spot {
 // join adds netplan's faults in the file's own words, except those that only
 // follow from a mistake already found.
 func (d *document) join(faults []netplan.Fault) {
+	missing := map[string]bool{}
 	for _, f := range faults {
-		if d.follows(f, faults) {
+		missing[f.Path] = !d.has(f.Path)
+	}
+	for _, f := range faults {
+		if d.follows(f, missing) {
 			continue
 		}
 		at := d.locate(f.Path)
@@ -71,8 +75,9 @@ func (d *document) party(canonical string, at spot) string {
 	return at.path
 }
 
-// follows says that a fault of netplan's is the consequence of another one.
-func (d *document) follows(f netplan.Fault, all []netplan.Fault) bool {
+// follows says that a fault of netplan's is the consequence of another one: of
+// one found here, or of a whole section that is missing.
+func (d *document) follows(f netplan.Fault, missing map[string]bool) bool {
 	for _, path := range []string{f.Path, f.Other} {
 		for at := path; at != ""; at = parent(at) {
 			if d.tainted[at] || d.meant[at] && !d.has(at) || at == path && d.blamed[at] || d.blamed[at+".*"] {
@@ -80,8 +85,8 @@ func (d *document) follows(f netplan.Fault, all []netplan.Fault) bool {
 			}
 		}
 	}
-	for _, g := range all {
-		if g.Path != f.Path && within(f.Path, g.Path) && !d.has(g.Path) && !d.has(f.Path) {
+	for at := parent(f.Path); at != "" && missing[f.Path]; at = parent(at) {
+		if missing[at] {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package load
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // distance is how many letters must be put in, left out, replaced or swapped
 // with their neighbour to turn a into b (optimal string alignment). A swap is
@@ -32,20 +35,25 @@ func distance(a, b string) int {
 // out for what is longer still.
 const longestKey = 64
 
-// nearest gives the candidate closest to name within what allowed says for it,
-// and false when none is. The first of equals wins.
+// fold undoes other habits of writing: podCIDR and pod-cidr are pod_cidr but for
+// one letter at most.
+func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+
+// nearest gives the candidate closest to name, which is none of them, within
+// what allowed says for it, and false when none is. The first of equals wins.
 func nearest(name string, candidates []string, allowed func(candidate string) int) (string, bool) {
 	if len(name) > longestKey {
 		return "", false
 	}
+	folded := fold(name)
 	best, found := "", false
 	bestDistance := 0
 	for _, c := range candidates {
 		most := allowed(c)
-		if off := utf8.RuneCountInString(name) - utf8.RuneCountInString(c); max(off, -off) > most {
+		if off := utf8.RuneCountInString(folded) - utf8.RuneCountInString(c); max(off, -off) > most {
 			continue // no need to look closer
 		}
-		d := distance(name, c)
+		d := max(distance(folded, c), 1)
 		if d <= most && (!found || d < bestDistance) {
 			best, bestDistance, found = c, d, true
 		}

@@ -15,8 +15,8 @@ func (d *document) security() []netplan.AllowSpec {
 		port := optional[int](d, path+".port")
 		d.securityForm(name, path, port)
 		hosts := map[string][]netip.Prefix{}
-		for at, names := range map[string][]string{path + ".hosts": d.names(path + ".hosts"), path: d.names(path)} {
-			for _, host := range names {
+		for _, at := range []string{path, path + ".hosts"} {
+			for _, host := range d.names(at) {
 				prefixes := get[[]netip.Prefix](d, at+"."+host)
 				// A host that could not be read is still one that is allowed.
 				if len(prefixes) > 0 || d.unread(at+"."+host) {

@@ -119,6 +119,10 @@ func secondsIn(canonical string) []string {
 // walkSection reads a map.
 func (d *document) walkSection(n *yaml.Node, p place) {
 	entries := d.entries(n, p)
+	if p.room.wild != nil && len(entries) > maxEntries {
+		d.fault(p, "the section has %d entries: give at most %d", len(entries), maxEntries)
+		return
+	}
 	given := map[string]bool{}
 	for _, e := range entries {
 		given[e.name] = true

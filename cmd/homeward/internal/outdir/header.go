@@ -53,7 +53,7 @@ var tagOnly = regexp.MustCompile(`^` + tag + `$`)
 // syntaxOf goes by the extension; files of another kind are not generated.
 func syntaxOf(name string) (syntax, bool) {
 	switch path.Ext(name) {
-	case ".yaml", ".yml", ".sh":
+	case ".yaml", ".yml", ".sh", ".gitignore":
 		return hashComment, true
 	case ".md":
 		return htmlComment, true

@@ -13,7 +13,7 @@ import (
 // File is one generated file, without its header.
 type File struct {
 	// Path is relative to the tree, with slashes. Its extension says where the
-	// header goes: .yaml, .yml, .sh, .md or .json (an object).
+	// header goes: .yaml, .yml, .sh, .md, .json (an object) or .gitignore.
 	Path string
 	// Content has LF line ends.
 	Content []byte
