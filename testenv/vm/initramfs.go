@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"homeward/testenv/vm/wire"
 )
@@ -32,6 +33,18 @@ func modules() []string {
 		// sockets that list sockets, as ss does
 		"tcp_diag", "udp_diag",
 	}
+}
+
+// moduleOptions gives the options of a module. Links that nobody made would be in
+// the way of tests that count links.
+func moduleOptions(name string) string {
+	switch name {
+	case "bonding":
+		return "max_bonds=0"
+	case "dummy":
+		return "numdummies=0"
+	}
+	return ""
 }
 
 // The account files: names for the two users that tests use.
@@ -161,7 +174,9 @@ func addModules(a archive, order *wire.Order, job Job) error {
 		}
 		inside := path.Join("/modules", filepath.Base(file))
 		a.add(File{Name: inside, Mode: 0o644, Content: content})
-		order.Modules = append(order.Modules, inside)
+		order.Modules = append(order.Modules, wire.Module{
+			Path: inside, Options: moduleOptions(strings.TrimSuffix(filepath.Base(file), ".ko")),
+		})
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 type Result struct {
 	// Release is the kernel's, as uname -r says.
 	Release string
+	// Boot is how long the machine took until the first binary could start.
+	Boot time.Duration
 	// Binaries are in the job's order.
 	Binaries []BinaryResult
 	// Console is the end of the machine's console: the kernel's warnings.

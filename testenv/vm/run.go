@@ -39,7 +39,7 @@ func Run(ctx context.Context, job Job) (result Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := runner{job: job, machine: m}
+	r := runner{job: job, machine: m, began: time.Now()}
 	err = r.follow(ctx)
 	m.kill()
 	err = errors.Join(err, m.close())
@@ -66,6 +66,7 @@ func writeInitramfs(file string, job Job) error {
 type runner struct {
 	job     Job
 	machine *machine
+	began   time.Time
 	result  Result
 }
 
@@ -103,7 +104,7 @@ func (r *runner) follow(ctx context.Context) error {
 func (r *runner) take(e wire.Event) (last bool, err error) {
 	switch e.Kind {
 	case wire.Ready:
-		r.result.Release = string(e.Text)
+		r.result.Release, r.result.Boot = string(e.Text), time.Since(r.began)
 	case wire.Started:
 		r.result.Binaries = append(r.result.Binaries, BinaryResult{Name: e.Program, Exit: -1})
 	case wire.Output, wire.Ended:

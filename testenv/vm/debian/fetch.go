@@ -20,7 +20,7 @@ const metaPackage = "linux-image-cloud-amd64"
 
 // dependency is "PACKAGE (= VERSION)". The version names a directory, so it may
 // hold nothing else.
-var dependency = regexp.MustCompile(`(?m)^Depends: (linux-image-[a-z0-9.+-]+) \(= ([A-Za-z0-9.+~-]+)\)$`)
+var dependency = regexp.MustCompile(`(?m)^Depends: (linux-image-[a-z0-9.+-]+) \(= ([0-9][A-Za-z0-9.+~-]*)\)$`)
 
 // Fetch gives the kernel that apt knows of, from the cache or by download. When
 // apt knows none, for example because it has no package lists, the cache's

@@ -47,8 +47,8 @@ func boot() error {
 	if err := json.Unmarshal(text, &order); err != nil {
 		return fmt.Errorf("reading the order: %w", err)
 	}
-	for _, path := range order.Modules {
-		if err := loadModule(path); err != nil {
+	for _, m := range order.Modules {
+		if err := loadModule(m); err != nil {
 			return err
 		}
 	}

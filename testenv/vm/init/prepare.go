@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"homeward/testenv/vm/wire"
 )
 
 // portWithin is how long the kernel may take to find the virtio-serial ports
@@ -42,15 +44,15 @@ func mountAll() error {
 }
 
 // loadModule loads a kernel module. One that the kernel has already is no error.
-func loadModule(path string) error {
-	f, err := os.Open(path)
+func loadModule(m wire.Module) error {
+	f, err := os.Open(m.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	err = unix.FinitModule(int(f.Fd()), "", 0)
+	err = unix.FinitModule(int(f.Fd()), m.Options, 0)
 	if err != nil && !errors.Is(err, unix.EEXIST) {
-		return fmt.Errorf("loading %s: %w", filepath.Base(path), err)
+		return fmt.Errorf("loading %s: %w", filepath.Base(m.Path), err)
 	}
 	return nil
 }

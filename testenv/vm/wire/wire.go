@@ -27,12 +27,19 @@ const OrderPath = "/order.json"
 
 // Order is what the guest has to do, in this order.
 type Order struct {
-	// Modules are the paths of kernel modules, each after those it needs.
-	Modules []string
+	// Modules are kernel modules, each after those it needs.
+	Modules []Module
 	// Setup are commands without a shell; the first that fails ends the order.
 	Setup [][]string
 	// Programs run one after the other, whatever became of the one before.
 	Programs []Program
+}
+
+// Module is one kernel module to load.
+type Module struct {
+	Path string
+	// Options are "name=value", with a space between; mostly none.
+	Options string `json:",omitempty"`
 }
 
 // Program is one program to run.
