@@ -104,12 +104,12 @@ func (b *bench) add(job *vm.Job, p testPackage) {
 	name := strings.ReplaceAll(strings.TrimPrefix(p.ImportPath, module+"/"), "/", "-")
 	file := filepath.Join(b.dir, name+".test")
 	b.goTool("test", "-c", "-ldflags=-s -w", "-o", file, p.ImportPath)
-	const timeout = 3 * time.Minute
+	const timeout = 5 * time.Minute
 	binary := vm.Binary{
 		Name: name, File: file, Dir: path.Join("/source", p.ImportPath),
-		// Two at a time: a processor that is emulated is slow, and tests that wait
-		// for each other's work run out of their own time.
-		Args:    []string{"-test.v=test2json", "-test.parallel=2", "-test.timeout=" + timeout.String()},
+		// Few at a time: an emulated processor is slow, and tests that wait for each
+		// other's work run out of their own time.
+		Args:    []string{"-test.v=test2json", "-test.parallel=4", "-test.timeout=" + timeout.String()},
 		Env:     slices.Concat([]string{"CI=true"}, p.env),
 		Timeout: timeout + 10*time.Second,
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -21,13 +22,19 @@ import (
 // qemuProgram is QEMU for the one architecture whose Debian kernel is fetched.
 const qemuProgram = "qemu-system-x86_64"
 
-// The channels to QEMU, by the descriptor that they have there: connected sockets
-// need no path, which could be too long for a socket or be left behind.
+// What QEMU gets from us, by the descriptor that it has there. Connected sockets
+// and a file without a name cannot be left behind, however the two of us end.
 const (
 	fdControl = 3 + iota
 	fdEvents
 	fdMonitor
+	fdInitrd
 )
+
+// kernelLine shows warnings and worse on the console and ends the machine when the
+// kernel panics. Under emulation the kernel would trust no clock that can be read
+// cheaply, and Go programs read the clock all the time.
+const kernelLine = "console=ttyS0 loglevel=4 panic=-1 mitigations=off tsc=reliable clocksource=tsc"
 
 // machine is a running QEMU.
 type machine struct {
@@ -41,7 +48,7 @@ type machine struct {
 }
 
 // arguments is the command line for a job.
-func arguments(job Job, initrd string) []string {
+func arguments(job Job) []string {
 	memory := job.Memory
 	if memory == 0 {
 		memory = defaultMemory
@@ -51,9 +58,8 @@ func arguments(job Job, initrd string) []string {
 		// KVM where it may be used, else emulation.
 		"-machine", "q35", "-accel", "kvm", "-accel", "tcg", "-cpu", "max",
 		"-smp", "2", "-m", strconv.Itoa(memory),
-		"-kernel", job.Kernel.Image, "-initrd", initrd,
-		// Warnings and worse on the console; a panic ends the machine at once.
-		"-append", "console=ttyS0 loglevel=4 panic=-1 mitigations=off",
+		"-kernel", job.Kernel.Image, "-initrd", "/proc/self/fd/" + strconv.Itoa(fdInitrd),
+		"-append", kernelLine,
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
 		"-chardev", "socket,id=control,fd=" + strconv.Itoa(fdControl), "-mon", "chardev=control,mode=control",
 		"-chardev", "socket,id=events,fd=" + strconv.Itoa(fdEvents),
@@ -78,8 +84,9 @@ func arguments(job Job, initrd string) []string {
 func portOf(n NIC) string  { return "port-" + n.ID }
 func cableOf(n NIC) string { return "cable-" + n.ID }
 
-// startMachine starts QEMU. When ctx ends it is killed.
-func startMachine(ctx context.Context, args []string) (*machine, error) {
+// startMachine starts QEMU. When ctx ends it is killed. The initrd
+// stays the caller's.
+func startMachine(ctx context.Context, args []string, initrd *os.File) (*machine, error) {
 	program, err := exec.LookPath(qemuProgram)
 	if err != nil {
 		return nil, fmt.Errorf("%w (Debian: apt-get install qemu-system-x86)", err)
@@ -94,6 +101,8 @@ func startMachine(ctx context.Context, args []string) (*machine, error) {
 		}
 		m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, theirs)
 	}
+	channels := m.cmd.ExtraFiles
+	m.cmd.ExtraFiles = slices.Concat(channels, []*os.File{initrd})
 	started := make(chan error)
 	go func() {
 		// Pdeathsig counts from this thread.
@@ -107,7 +116,7 @@ func startMachine(ctx context.Context, args []string) (*machine, error) {
 		close(m.ended)
 	}()
 	err = <-started
-	for _, f := range m.cmd.ExtraFiles {
+	for _, f := range channels {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"homeward/testenv/vm/wire"
 )
@@ -22,20 +23,16 @@ const offWithin = 20 * time.Second
 // means that the machine did not get through: what the result holds until then
 // is true, but no more. When ctx ends the machine is killed. Nothing is left
 // behind.
-func Run(ctx context.Context, job Job) (result Result, err error) {
+func Run(ctx context.Context, job Job) (Result, error) {
 	if err := job.check(); err != nil {
 		return Result{}, err
 	}
-	dir, err := os.MkdirTemp("", "homeward-vm-")
+	initrd, err := writeInitramfs(job)
 	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	initrd := filepath.Join(dir, "initrd")
-	if err := writeInitramfs(initrd, job); err != nil {
 		return Result{}, fmt.Errorf("making the initramfs: %w", err)
 	}
-	m, err := startMachine(ctx, arguments(job, initrd))
+	defer initrd.Close()
+	m, err := startMachine(ctx, arguments(job), initrd)
 	if err != nil {
 		return Result{}, err
 	}
@@ -50,16 +47,21 @@ func Run(ctx context.Context, job Job) (result Result, err error) {
 	return r.result, err
 }
 
-func writeInitramfs(file string, job Job) error {
+// writeInitramfs gives a file in memory that has no name.
+func writeInitramfs(job Job) (*os.File, error) {
 	a, err := initramfs(job)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f, err := os.Create(file)
+	fd, err := unix.MemfdCreate("initrd", unix.MFD_CLOEXEC)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("making a file in memory: %w", err)
 	}
-	return errors.Join(a.writeTo(f), f.Close())
+	f := os.NewFile(uintptr(fd), "initrd")
+	if err := a.writeTo(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // runner gathers what a machine reports.
