@@ -14,6 +14,11 @@
 // [guest.Require] and its neighbours it asks the host to unplug a NIC, plug it in
 // again or take its cable away.
 //
+// The tests of this package, with HOMEWARD_VM=1, repeat those of every package
+// that uses netlab on this kernel, without a list to keep, and run those of
+// testenv/vm/guest on a machine with NICs. HOMEWARD_VM_ONLY chooses packages by a
+// regular expression; -v shows their output as it comes.
+//
 // Run gives an error when the machine did not get through its order, with the
 // end of its console: no result is never a result. What the binaries found is in
 // the Result.
