@@ -19,7 +19,7 @@ build: ## build bin/homeward
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/...
 
 demo: build ## plan, generate and validate the example, and say where to look
-	$(GO) run ./testenv/demo -homeward bin/homeward -out out
+	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo
 
 check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi

@@ -96,6 +96,9 @@ func (r *resolver) ingress() {
 	if s.Interface != "" && !interfaceName.MatchString(s.Interface) {
 		r.fault("ingress.interface", "%s is not a kernel interface name: give at most 15 characters without spaces or slashes, like ens19", Quote(s.Interface))
 	}
+	if s.Interface == AliasExternal || s.Interface == AliasPrivate {
+		r.fault("ingress.interface", "%s is Talos's alias, which MetalLB does not know: give the kernel's name, like ens19, or leave it out", s.Interface)
+	}
 	if s.Address.IsValid() {
 		in.Address = s.Address
 		r.pinned(s.Address)
@@ -167,11 +170,16 @@ func (s AddressSet) brief() string {
 // safe in a document, not a proof that it exists.
 var imageReference = regexp.MustCompile(`^[a-z0-9]([A-Za-z0-9._:/@-]{0,254}[A-Za-z0-9])?$`)
 
+var imageDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
 // agent checks the static pod's image.
 func (r *resolver) agent() {
 	a := Agent{Image: r.spec.Agent.Image, Metrics: r.oneOf("agent.metrics", r.spec.Agent.Metrics, MetricsLoopback, MetricsPrivate)}
 	if a.Image != "" && !imageReference.MatchString(a.Image) {
 		r.fault("agent.image", "%s is not an image reference: give it like registry.example.edu/homeward-agent@sha256:...", Quote(a.Image))
+	}
+	if _, digest, ok := strings.Cut(a.Image, "@"); ok && !imageDigest.MatchString(digest) {
+		r.fault("agent.image", "%s is not a digest: give sha256: and 64 hexadecimal digits", Quote(digest))
 	}
 	if a.Image == "" && a.Metrics == MetricsPrivate {
 		r.fault("agent.metrics", "the nft pod has no metrics: give agent.image, or leave it out")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Change is what differs between a plan that is in force and a new one, and
@@ -54,17 +55,39 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
+// yes shows a choice, also the one that is the zero value.
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// lines shows allowlists in one line.
+func lines(list []Allow) string {
+	var out []string
+	for _, a := range list {
+		hosts := make([]string, len(a.Hosts))
+		for i, h := range a.Hosts {
+			hosts[i] = h.String()
+		}
+		out = append(out, fmt.Sprintf("%s (%d): %s", a.Name, a.Port, strings.Join(hosts, ", ")))
+	}
+	return strings.Join(out, "; ")
+}
+
 // Effects that several fields share.
 const (
 	effectRecreate = "the cluster must be made anew: this cannot change on a living one"
 	effectMachines = "every machine gets a new config; no reboot"
-	effectNIC      = "the VM's NIC must be changed in Proxmox, and its machine config with it: the machine is off the network in between"
+	effectMTU      = "the NIC in Proxmox has it too (proxmox/nics.sh); " + effectMachines
+	effectNIC      = "the VM's NIC must be changed in Proxmox, and its machine config with it: the machine is off that network in between"
 )
 
 func (c *comparison) cluster(old, new *Plan) {
 	c.note("name", old.Name, new.Name, effectRecreate)
-	c.note("talos.version", old.Talos.Version, new.Talos.Version, "upgrade Talos first; across 1.13 and 1.14 the documents have another shape, so apply the new configs after it")
-	c.note("talos.firewall", old.Talos.Firewall, new.Talos.Firewall, effectMachines)
+	c.note("talos.version", old.Talos.Version, new.Talos.Version, "upgrade Talos first; from 1.13 to 1.14 the documents have another shape: make the base configs again with the new talosctl and the same secrets, then generate and apply")
+	c.note("talos.firewall", yes(old.Talos.Firewall), yes(new.Talos.Firewall), "on, it blocks everything from outside but what security allows, 80 and 443: Services on other ports need an entry there; "+effectMachines)
 	c.note("kubernetes.version", old.Kubernetes.Version, new.Kubernetes.Version, "upgrade Kubernetes; the nft pod's image follows")
 	c.note("kubernetes.cni", old.Kubernetes.CNI, new.Kubernetes.CNI, "nothing of ours depends on it but the checks of marks and tables")
 	c.note("kubernetes.pod_cidr", old.Kubernetes.PodCIDR, new.Kubernetes.PodCIDR, effectRecreate)
@@ -72,16 +95,15 @@ func (c *comparison) cluster(old, new *Plan) {
 	c.note("cluster.segment", old.Cluster.Segment, new.Cluster.Segment, effectNIC)
 	c.note("cluster.cidr", old.Cluster.CIDR, new.Cluster.CIDR, "node addresses and etcd's network change: move one machine at a time")
 	c.note("cluster.gateway", old.Cluster.Gateway, new.Cluster.Gateway, "the default route of machines with a static address changes")
-	c.note("cluster.mtu", old.Cluster.MTU, new.Cluster.MTU, effectMachines)
+	c.note("cluster.mtu", old.Cluster.MTU, new.Cluster.MTU, effectMTU)
 	c.note("cluster.dns", old.Cluster.DNS, new.Cluster.DNS, effectMachines)
-	vip := "control planes first; clients and talosconfig follow; certificates carry the new name after the config is applied"
-	c.note("kubeapi.vip", old.KubeAPI.VIP, new.KubeAPI.VIP, vip)
-	c.note("kubeapi.link", old.KubeAPI.Link, new.KubeAPI.Link, vip)
-	c.note("kubeapi.endpoint", old.KubeAPI.Endpoint, new.KubeAPI.Endpoint, vip)
+	c.note("kubeapi.vip", old.KubeAPI.VIP, new.KubeAPI.VIP, "put the new address into kubeapi_sans and apply to the control planes before; then in the order of the generated README")
+	c.note("kubeapi.link", old.KubeAPI.Link, new.KubeAPI.Link, "the VIP is held on another NIC: control planes one right after the other")
+	c.note("kubeapi.endpoint", old.KubeAPI.Endpoint, new.KubeAPI.Endpoint, "make the base configs again with it and the same secrets; then every holder of a kubeconfig gets a new one")
 	c.note("kubeapi.sans", old.KubeAPI.SANs, new.KubeAPI.SANs, "control planes get new certificates")
 	c.note("agent.image", old.Agent.Image, new.Agent.Image, "the static pod is replaced on every machine with the external NIC; no reply is lost meanwhile")
 	c.note("agent.metrics", old.Agent.Metrics, new.Agent.Metrics, "the static pod is replaced on every machine with the external NIC")
-	c.note("security", old.Security, new.Security, "only with talos.firewall: "+effectMachines)
+	c.note("security", lines(old.Security), lines(new.Security), "only with talos.firewall: "+effectMachines)
 	c.note("ingress.address", old.Ingress.Address, new.Ingress.Address, "clients of the old address lose it: move DNS first")
 	c.note("ingress.external_traffic_policy", old.Ingress.ExternalTrafficPolicy, new.Ingress.ExternalTrafficPolicy, "MetalLB may move the address to another node")
 }
@@ -101,7 +123,7 @@ func (c *comparison) externalLink(old, new *Plan) {
 	c.note("external.segment", o.Segment, n.Segment, effectNIC)
 	c.note("external.cidr", o.CIDR, n.CIDR, "routes of every machine with the external NIC change: replies to the old network stop going home")
 	c.note("external.gateway", o.Gateway, n.Gateway, "routes of every machine with the external NIC change")
-	c.note("external.mtu", o.MTU, n.MTU, effectMachines)
+	c.note("external.mtu", o.MTU, n.MTU, effectMTU)
 	c.note("external.anchor_cidr", o.AnchorCIDR, n.AnchorCIDR, "anchors are chosen anew")
 	c.pool(o.IngressPool, n.IngressPool)
 }
@@ -112,13 +134,13 @@ func (c *comparison) pool(old, new AddressSet) {
 	effect := "the same addresses, written differently"
 	switch {
 	case grows && shrinks:
-		effect = "nodes first with both (they only mark more), then MetalLB; services on addresses that go get others, then the nodes again"
+		effect = "in two steps: first a plan that only grows (nodes first, then kubernetes/metallb.yaml), then one that only shrinks (the reverse)"
 	case grows:
 		effect = "nodes first, then kubernetes/metallb.yaml"
 	case shrinks:
 		effect = "kubernetes/metallb.yaml first, once no service holds an address that goes; then the nodes"
 	}
-	c.note("external.ingress_pool", old, new, effect)
+	c.note("external.ingress_pool", old.brief(), new.brief(), effect)
 }
 
 // covers says whether every address of b is in a.
@@ -153,11 +175,11 @@ func (c *comparison) machines(old, new *Plan) {
 		c.machine = m.Name
 		o, known := before[m.Name]
 		if !known {
-			c.note("machine", "", m.Role, "new: make the VM with both NICs, then apply its config")
+			c.note("machine", "", m.Role, "new: make the VM with its NICs, then apply its config")
 			continue
 		}
 		delete(before, m.Name)
-		c.oneMachine(o, m)
+		c.oneMachine(o, m, new)
 	}
 	for _, m := range old.Machines {
 		if _, gone := before[m.Name]; gone {
@@ -168,13 +190,17 @@ func (c *comparison) machines(old, new *Plan) {
 	c.machine = ""
 }
 
-func (c *comparison) oneMachine(o, m Machine) {
-	c.note("external", o.External, m.External, effectNIC)
-	c.note("announces", o.Announces, m.Announces, "MetalLB's speaker there starts or stops announcing")
+func (c *comparison) oneMachine(o, m Machine, new *Plan) {
+	c.note("external", yes(o.External), yes(m.External), "add or remove the second NIC in Proxmox, then apply the new config")
+	c.note("announces", yes(o.Announces), yes(m.Announces), "MetalLB's speaker there starts or stops announcing")
 	c.note("macs.cluster", o.MACs.Cluster, m.MACs.Cluster, effectNIC)
 	if o.External == m.External {
 		c.note("macs.external", o.MACs.External, m.MACs.External, effectNIC)
-		c.note("anchor", o.Anchor, m.Anchor, "its anchor moves: replies from there pause for about a second when the config is applied; machines: {"+m.Name+": {anchor: "+text(o.Anchor)+"}} keeps it")
+		keep := ""
+		if e := new.External; e != nil && e.AnchorCIDR.Contains(o.Anchor) {
+			keep = "; machines: {" + m.Name + ": {anchor: " + text(o.Anchor) + "}} keeps it"
+		}
+		c.note("anchor", o.Anchor, m.Anchor, "its anchor moves: replies from there pause for about a second when the config is applied"+keep)
 		c.note("external_address", o.ExternalAddress, m.ExternalAddress, "its address on the external link changes")
 	}
 	c.note("address", o.Address, m.Address, "the node's private address changes: one machine at a time")

@@ -18,17 +18,17 @@ func TestCompareSaysWhoIsTouchedAndInWhichOrder(t *testing.T) {
 	}{
 		{"pool grows", func(s *netplan.Spec) { s.External.Pool = ranges(t, "203.0.113.70-203.0.113.78") }, "", "external.ingress_pool", "nodes first, then kubernetes/metallb.yaml"},
 		{"pool shrinks", func(s *netplan.Spec) { s.External.Pool = ranges(t, "203.0.113.75-203.0.113.76") }, "", "external.ingress_pool", "kubernetes/metallb.yaml first"},
-		{"pool moves", func(s *netplan.Spec) { s.External.Pool = ranges(t, "203.0.113.70-203.0.113.75") }, "", "external.ingress_pool", "nodes first with both"},
+		{"pool moves", func(s *netplan.Spec) { s.External.Pool = ranges(t, "203.0.113.70-203.0.113.75") }, "", "external.ingress_pool", "in two steps"},
 		{"pool written anew", func(s *netplan.Spec) {
 			s.External.Pool = ranges(t, "203.0.113.75-203.0.113.76", "203.0.113.77/32", "203.0.113.78")
 		}, "", "external.ingress_pool", "the same addresses"},
-		{"VIP moves", func(s *netplan.Spec) { s.External.KubeAPIVIP = addr("203.0.113.90") }, "", "kubeapi.vip", "control planes first"},
+		{"VIP moves", func(s *netplan.Spec) { s.External.KubeAPIVIP = addr("203.0.113.90") }, "", "kubeapi.vip", "kubeapi_sans"},
 		{"machine added", func(s *netplan.Spec) { s.Workers[0].Count = ptr(4) }, "edge-worker-04", "machine", "new"},
 		{"machine gone", func(s *netplan.Spec) { s.Workers[0].Count = ptr(2) }, "edge-worker-03", "machine", "drain"},
 		{"NIC changed", func(s *netplan.Spec) {
 			mac, _ := netplan.ParseMAC("bc:24:11:00:00:01")
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", ExternalMAC: mac}}
-		}, "edge-worker-01", "macs.external", "off the network"},
+		}, "edge-worker-01", "macs.external", "off that network"},
 		{"anchor moved", func(s *netplan.Spec) {
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", Anchor: addr("169.254.33.9")}}
 		}, "edge-worker-01", "anchor", "keeps it"},
@@ -37,6 +37,9 @@ func TestCompareSaysWhoIsTouchedAndInWhichOrder(t *testing.T) {
 		}, "", "return_path.mark", "routing rules"},
 		{"agent instead of nft", func(s *netplan.Spec) { s.Agent.Image = "registry.example.edu/homeward-agent:v1" }, "", "return_path.pod", "no reply is lost"},
 		{"external link gone", func(s *netplan.Spec) { s.External = nil; s.Cluster.KubeAPIVIP = addr("10.0.0.240") }, "", "external", "MetalLB's objects first"},
+		{"anchors of another network", func(s *netplan.Spec) { s.External.AnchorCIDR = prefix("169.254.64.0/20") }, "edge-worker-01", "anchor", "when the config is applied"},
+		{"an external NIC more", func(s *netplan.Spec) { s.Workers[0].NoExternal = true }, "edge-worker-01", "external", "second NIC"},
+		{"firewall on", func(s *netplan.Spec) { s.Talos.Firewall = true }, "", "talos.firewall", "blocks everything"},
 		{"static address", func(s *netplan.Spec) {
 			s.Cluster.Gateway = addr("10.0.0.1")
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", Address: addr("10.0.0.61")}}

@@ -94,11 +94,11 @@ func TestResolveRefuses(t *testing.T) {
 		{"two machines, one MAC", func(s *S) {
 			mac, _ := netplan.ParseMAC("bc:24:11:00:00:01")
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", ClusterMAC: mac}, {Name: "edge-worker-02", ExternalMAC: mac}}
-		}, "machines.edge-worker-02.macs.external", "machines.edge-worker-01.macs.external", "bc:24:11:00:00:01"},
+		}, "machines.edge-worker-02.macs.external", "machines.edge-worker-01.macs.cluster", "bc:24:11:00:00:01"},
 		{"one machine, one MAC twice", func(s *S) {
 			mac, _ := netplan.ParseMAC("bc:24:11:00:00:01")
 			worker1(netplan.MachineSpec{ClusterMAC: mac, ExternalMAC: mac})(s)
-		}, "machines.edge-worker-01.macs.external", "machines.edge-worker-01.macs.external", "bc:24:11:00:00:01"},
+		}, "machines.edge-worker-01.macs.external", "machines.edge-worker-01.macs.cluster", "bc:24:11:00:00:01"},
 		{"multicast MAC", worker1(netplan.MachineSpec{ClusterMAC: netplan.MAC{0x01, 0, 0x5e, 0, 0, 1}}), "machines.edge-worker-01.macs.cluster", "", "like 00:00:5e:00:00:01"},
 		{"two machines, one anchor", func(s *S) {
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", Anchor: addr("169.254.33.9")}, {Name: "edge-worker-02", Anchor: addr("169.254.33.9")}}
@@ -149,6 +149,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"mark zero", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0)) }, "return_path.mark", "", "zero"},
 		{"mask zero", func(s *S) { s.ReturnPath.Mask = ptr(netplan.Mask(0)) }, "return_path.mask", "", "zero"},
 		{"mark outside mask", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0x1000)) }, "return_path.mask", "return_path.mark", "like 0x1000"},
+		{"two bits outside mask", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0x3000)) }, "return_path.mask", "return_path.mark", "like 0x2000"},
 		{"two bits", func(s *S) {
 			s.ReturnPath.Mark, s.ReturnPath.Mask = ptr(netplan.Mark(0x3000)), ptr(netplan.Mask(0x3000))
 		}, "return_path.mask", "", "2 bits"},
@@ -177,6 +178,15 @@ func TestResolveRefuses(t *testing.T) {
 		}, "security.apid.port", "security.talos", "50000"},
 		{"an endpoint with a path", func(s *S) { s.KubeAPIEndpoint = "https://api.example.edu/k8s" }, "kubeapi_endpoint", "", "host:port"},
 		{"a bad SAN", func(s *S) { s.KubeAPISANs = []string{"not a name"} }, "kubeapi_sans", "", "DNS name"},
+		{"an endpoint in the pool", func(s *S) { s.KubeAPIEndpoint = "203.0.113.76" }, "kubeapi_endpoint", ext + ".ingress_pool", "MetalLB"},
+		{"an endpoint at the gateway", func(s *S) { s.KubeAPIEndpoint = "203.0.113.1:6443" }, "kubeapi_endpoint", ext + ".gateway", "external gateway"},
+		{"an endpoint at a worker", func(s *S) {
+			s.KubeAPIEndpoint, s.Cluster.Gateway = "10.0.0.61", addr("10.0.0.1")
+			worker1(netplan.MachineSpec{Address: addr("10.0.0.61")})(s)
+		}, "kubeapi_endpoint", "machines.edge-worker-01", "no control plane"},
+		{"Talos's alias as interface", func(s *S) { s.Ingress.Interface = "external" }, "ingress.interface", "", "alias"},
+		{"a short digest", func(s *S) { s.Agent.Image = "registry.example.edu/a@sha256:abc" }, "agent.image", "", "64 hexadecimal"},
+		{"no such pool", func(s *S) { s.Machines = []netplan.MachineSpec{{Name: "edge-wroker-01"}} }, "machines.edge-wroker-01", "", "edge-controlplane-01 to edge-controlplane-03, edge-worker-01 to edge-worker-03"},
 		{"an unknown pin", func(s *S) { s.Ingress.Pin = "label" }, "ingress.pin", "", "loadBalancerIP or annotation"},
 		{"an unknown policy", func(s *S) { s.Ingress.ExternalTrafficPolicy = "local" }, "ingress.external_traffic_policy", "", "Cluster or Local"},
 		{"a hostile interface", func(s *S) { s.Ingress.Interface = "ens19\nfoo: bar" }, "ingress.interface", "", "ens19"},

@@ -46,6 +46,9 @@ func (r *resolver) kubeAPI() {
 	if r.spec.KubeAPIEndpoint != "" {
 		host, api.Endpoint = r.endpoint(r.spec.KubeAPIEndpoint)
 		api.SANs = append(api.SANs, host)
+		if a, err := netip.ParseAddr(host); err == nil {
+			r.endpointAddress(a)
+		}
 	}
 	for _, san := range r.spec.KubeAPISANs {
 		r.san(san)
@@ -103,6 +106,35 @@ func (r *resolver) endpoint(text string) (host, endpoint string) {
 		}
 	}
 	return host, "https://" + net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// endpointAddress refuses an endpoint at an address where no API can answer.
+func (r *resolver) endpointAddress(a netip.Addr) {
+	const path = "kubeapi_endpoint"
+	other, what := "", ""
+	if e := r.spec.External; e != nil {
+		switch {
+		case e.Pool.Contains(a):
+			other, what = pathPool, "in the ingress pool, which MetalLB hands out"
+		case e.DHCP.Contains(a):
+			other, what = pathDHCP, "handed out by DHCP"
+		case a == e.Gateway:
+			other, what = pathGateway, "the external gateway"
+		case e.CIDR.IsValid() && e.CIDR.Contains(a) && edge(e.CIDR, a) != "":
+			other, what = pathExternal+".cidr", "the "+edge(e.CIDR, a)+" of "+e.CIDR.String()
+		}
+	}
+	if a == r.spec.Cluster.Gateway {
+		other, what = pathCluster+".gateway", "the private gateway"
+	}
+	for _, m := range r.spec.Machines {
+		if (a == m.Address || a == m.ExternalAddress) && !strings.HasPrefix(m.Name, r.spec.Name+"-"+poolControlPlane+"-") {
+			other, what = "machines."+m.Name, m.Name+"'s, which is no control plane"
+		}
+	}
+	if what != "" {
+		r.clash(path, other, "%s is %s: give a balancer's, the VIP or a control plane's address", a, what)
+	}
 }
 
 // externalVIP checks the VIP on the external link.

@@ -44,20 +44,23 @@ func (r *resolver) unknownMachine(path, name string) {
 	if len(r.plan.Machines) == 0 {
 		return // the counts or the name have a fault already
 	}
-	pool := name[:max(strings.LastIndexByte(name, '-'), 0)]
-	var first, last string
-	for _, m := range r.plan.Machines {
-		if m.Name[:strings.LastIndexByte(m.Name, '-')] == pool {
-			if first == "" {
-				first = m.Name
-			}
-			last = m.Name
+	var pools []string
+	for i := 0; i < len(r.plan.Machines); {
+		first, last := r.plan.Machines[i], r.plan.Machines[i]
+		for i < len(r.plan.Machines) && r.plan.Machines[i].Pool == first.Pool {
+			last, i = r.plan.Machines[i], i+1
+		}
+		whose := first.Name
+		if last.Name != first.Name {
+			whose += " to " + last.Name
+		}
+		pools = append(pools, whose)
+		if prefix := first.Name[:strings.LastIndexByte(first.Name, '-')]; strings.HasPrefix(name, prefix+"-") {
+			pools = []string{whose}
+			break
 		}
 	}
-	if first == "" {
-		first, last = r.plan.Machines[0].Name, r.plan.Machines[len(r.plan.Machines)-1].Name
-	}
-	r.fault(path, "the plan has no such machine: it has %s to %s", first, last)
+	r.fault(path, "the plan has no such machine: it has %s", listed(pools))
 }
 
 // identity is where the machine runs.

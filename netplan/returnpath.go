@@ -58,7 +58,11 @@ func (r *resolver) mark(mark Mark, mask Mask) {
 	case mask == 0:
 		r.fault(maskPath, "zero matches everything: give the mark's bit, %s", mark)
 	case uint32(mark)&^uint32(mask) != 0:
-		r.clash(maskPath, markPath, "mark %s lies outside mask %s: give both the same bit, like %s", mark, mask, mark)
+		bit := mark
+		if bits.OnesCount32(uint32(mark)) > 1 {
+			bit = DefaultMark
+		}
+		r.clash(maskPath, markPath, "mark %s lies outside mask %s: give both the same bit, like %s", mark, mask, bit)
 	case n > 1:
 		r.fault(maskPath, "%s has %d bits: give one, like %s", mask, n, DefaultMask)
 	default:

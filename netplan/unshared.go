@@ -10,7 +10,8 @@ import (
 // address. The fault stands at the machine that comes later, or at the one that
 // the operator wrote about.
 func (r *resolver) unshared() {
-	owners := make(map[string]string, 4*len(r.plan.Machines))
+	type owner struct{ machine, field string }
+	owners := make(map[string]owner, 4*len(r.plan.Machines))
 	written := make(map[string]bool, len(r.spec.Machines))
 	for _, s := range r.spec.Machines {
 		written[s.Name] = true
@@ -19,17 +20,18 @@ func (r *resolver) unshared() {
 		key := kind + " " + value
 		holder, taken := owners[key]
 		if !taken {
-			owners[key] = machine
+			owners[key] = owner{machine, field}
 			return
 		}
-		if !written[machine] && written[holder] {
-			machine, holder = holder, machine
+		later := owner{machine, field}
+		if !written[later.machine] && written[holder.machine] {
+			later, holder = holder, later
 		}
-		other := "machines." + holder + "." + field
-		if !written[holder] {
+		other := "machines." + holder.machine + "." + holder.field
+		if !written[holder.machine] {
 			other = ""
 		}
-		r.clash("machines."+machine+"."+field, other, "%s %s is also %s's: give each its own", kind, value, holder)
+		r.clash("machines."+later.machine+"."+later.field, other, "%s %s is also %s's: give each its own", kind, value, holder.machine)
 	}
 	names := make(map[string]bool, len(r.plan.Machines))
 	for _, m := range r.plan.Machines {

@@ -39,6 +39,15 @@ func readBases(paths []string, plan *netplan.Plan) (bases, error) {
 		}
 		out[role] = base{path, text}
 	}
+	if c, w := out[netplan.RoleControlPlane], out[netplan.RoleWorker]; c.text != nil && w.text != nil {
+		same, err := talosgen.SameCluster(c.text, w.text)
+		if err != nil {
+			return nil, fmt.Errorf("--base: %w", err)
+		}
+		if !same {
+			return nil, fmt.Errorf("--base: %s and %s are of two clusters (cluster.id differs): give what one talosctl gen config wrote", c.path, w.path)
+		}
+	}
 	for _, m := range plan.Machines {
 		if _, ok := out[m.Role]; !ok {
 			return nil, fmt.Errorf("--base: no config for a %s, which %s is: give controlplane.yaml,worker.yaml", m.Role, m.Name)

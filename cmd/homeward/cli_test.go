@@ -160,6 +160,26 @@ func TestWarningsGoToStandardError(t *testing.T) {
 	}
 }
 
+func TestMistakesAreLoggedAsJSONWhenAsked(t *testing.T) {
+	got := homeward(t, "plan", "-f", planFile(t, "vlan: 1691", "vlan: 4095"), "--log-format", "json")
+	var line struct{ Level, Msg string }
+	if err := json.Unmarshal([]byte(got.err), &line); err != nil || line.Level != "ERROR" || !strings.Contains(line.Msg, "4095") {
+		t.Errorf("stderr %q: %v", got.err, err)
+	}
+}
+
+func TestPlanTableShowsTheFirewall(t *testing.T) {
+	allow := "\nsecurity: {talos: {office: 198.51.100.0/24}}\n"
+	off := homeward(t, "plan", "-f", planFile(t, "\nproxmox:", allow+"proxmox:"))
+	if !strings.Contains(off.out, "Firewall: off") {
+		t.Errorf("table:\n%s", off.out)
+	}
+	on := homeward(t, "plan", "-f", planFile(t, "\nproxmox:", allow+"proxmox:", "{version: v1.13.9}", "{version: v1.13.9, firewall: true}"))
+	if !strings.Contains(on.out, "50000  office 198.51.100.0/24") || !strings.Contains(on.out, "443    anywhere") {
+		t.Errorf("table:\n%s", on.out)
+	}
+}
+
 func TestVerboseNamesWhatIsLeftToOthers(t *testing.T) {
 	file := planFile(t, "name: edge", "name: edge\ntailscale: {login_server: hs.example.edu}")
 	if got := homeward(t, "plan", "-f", file); got.code != 0 || got.err != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"homeward/cmd/homeward/internal/outdir"
 	"homeward/netplan"
+	"homeward/talosgen"
 )
 
 // generateFlags are those of `homeward generate`.
@@ -62,6 +64,9 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	t.warnOfMoves(f, plan)
 	bases, err := readBases(f.bases, plan)
 	if err != nil {
+		return &coded{exitUsage, err}
+	}
+	if err := t.judgeBases(bases, plan); err != nil {
 		return &coded{exitUsage, err}
 	}
 	tree, err := buildTree(ctx, plan, bases)
@@ -124,6 +129,21 @@ func (t *tool) diff(f generateFlags, plan *netplan.Plan, tree outdir.Tree) error
 	t.log.Info(fmt.Sprintf("%s: %d files would change, %d only in the plan's hash, %d would be removed",
 		f.out, len(report.Written)-len(report.Restamped), len(report.Restamped), len(report.Removed)))
 	return said(exitDifference)
+}
+
+// judgeBases warns of what a base says otherwise than the plan, in fields that are
+// the operator's.
+func (t *tool) judgeBases(bases bases, plan *netplan.Plan) error {
+	for _, role := range slices.Sorted(maps.Keys(bases)) {
+		differs, err := talosgen.Judge(bases[role].text, plan)
+		if err != nil {
+			return fmt.Errorf("--base %s: %w", bases[role].path, err)
+		}
+		for _, d := range differs {
+			t.log.Warn(fmt.Sprintf("%s: %s: make the base again with the plan's (out/README.md has the command), or correct the plan", bases[role].path, d))
+		}
+	}
+	return nil
 }
 
 // warnOfMoves says whose anchor moves against the plan that was generated last.

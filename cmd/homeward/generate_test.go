@@ -209,6 +209,20 @@ func between(text, from, to string) string {
 	return strings.TrimSpace(found)
 }
 
+func TestGenerateWarnsOfBasesOfAnotherPlan(t *testing.T) {
+	controlPlane, worker := writeBases(t)
+	moved := planFile(t, "203.0.113.79", "203.0.113.90")
+	got := homeward(t, "generate", "-f", moved, "--out", filepath.Join(t.TempDir(), "out"), "--base", controlPlane+","+worker)
+	if got.code != 0 || strings.Count(got.err, "cluster.controlPlane.endpoint") != 2 {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	_, foreign := writeBases(t)
+	got = homeward(t, "generate", "-f", planFile(t), "--out", filepath.Join(t.TempDir(), "out"), "--base", controlPlane+","+foreign)
+	if got.code != 2 || !strings.Contains(got.err, "of two clusters") {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
 func TestGenerateRefusesWrongBases(t *testing.T) {
 	file := planFile(t)
 	controlPlane, worker := writeBases(t)

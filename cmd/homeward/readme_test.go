@@ -14,6 +14,9 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	readme := string(text)
+	if !strings.Contains(readme, "```yaml\n"+seedPlan+"```") {
+		t.Error("the README's plan is not the one whose output it shows")
+	}
 	plan := homeward(t, "plan", "-f", planFile(t))
 	if !strings.Contains(readme, strings.TrimSpace(plan.out)) {
 		t.Errorf("the README's plan is not what is printed:\n%s", plan.out)

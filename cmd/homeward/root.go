@@ -30,9 +30,18 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(s.err, "homeward: %v\n", err)
+		t.complain(err)
 	}
 	return int(codeOf(err))
+}
+
+// complain says once what went wrong, in the format of the log.
+func (t *tool) complain(err error) {
+	if t.log != nil && t.logFormat == "json" {
+		t.log.Error(err.Error())
+		return
+	}
+	fmt.Fprintf(t.err, "homeward: %v\n", err)
 }
 
 func (t *tool) root() *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -25,16 +26,62 @@ func writeTables(w io.Writer, view planView) error {
 	}
 	b.WriteByte('\n')
 	machineTable(&b, p)
-	if rp := p.ReturnPath; rp != nil {
-		fmt.Fprintf(&b, "\nReturn path: mark %s/%s, table %d, rules %d and %d, behind them %d and %d (unreachable), pod %s\n",
-			rp.Mark, rp.Mask, rp.Table, rp.Priorities.VIP, rp.Priorities.Mark, rp.Priorities.VIPUnreachable, rp.Priorities.MarkUnreachable, dash(string(rp.Pod)))
-	}
+	returnPathLines(&b, p)
+	firewallLines(&b, p)
 	if view.against != "" {
 		b.WriteByte('\n')
 		changeTable(&b, view)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// returnPathLines says what sends replies home, as far as the plan needs it.
+func returnPathLines(b *strings.Builder, p *netplan.Plan) {
+	rp := p.ReturnPath
+	if rp == nil {
+		return
+	}
+	var rules []string
+	if p.KubeAPI.Link == netplan.LinkExternal {
+		rules = append(rules, fmt.Sprintf("%d for the VIP (behind it %d, unreachable)", rp.Priorities.VIP, rp.Priorities.VIPUnreachable))
+	}
+	if rp.Pod != "" {
+		rules = append(rules, fmt.Sprintf("%d for mark %s/%s (behind it %d, unreachable)", rp.Priorities.Mark, rp.Mark, rp.Mask, rp.Priorities.MarkUnreachable))
+	}
+	if len(rules) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nReturn path: table %d; rule %s", rp.Table, strings.Join(rules, "; rule "))
+	if rp.Pod != "" {
+		fmt.Fprintf(b, "; static pod: %s", rp.Pod)
+	}
+	b.WriteByte('\n')
+}
+
+// firewallLines says what the machines' own firewall lets in from outside, and
+// that allowlists do nothing without it.
+func firewallLines(b *strings.Builder, p *netplan.Plan) {
+	if !p.Talos.Firewall {
+		if len(p.Security) > 0 {
+			b.WriteString("\nFirewall: off, so Homeward applies nothing of security (talos.firewall: true does)\n")
+		}
+		return
+	}
+	b.WriteString("\nFirewall: blocks what comes from outside the private, pod and service networks, but for\n")
+	rows := [][]string{{"PORT", "FROM"}}
+	who := map[int]string{50000: "anywhere", 6443: "anywhere", 80: "anywhere", 443: "anywhere"}
+	for _, a := range p.Security {
+		hosts := make([]string, len(a.Hosts))
+		for i, h := range a.Hosts {
+			hosts[i] = h.String()
+		}
+		who[a.Port] = strings.Join(hosts, ", ")
+	}
+	for _, port := range slices.Sorted(maps.Keys(who)) {
+		rows = append(rows, []string{fmt.Sprint(port), who[port]})
+	}
+	table(b, rows)
 }
 
 // census counts the machines by pool.

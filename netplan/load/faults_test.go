@@ -43,7 +43,7 @@ func TestMistakesInSeed(t *testing.T) {
 		"name as boolean":             {edit{"name: edge", "name: true"}, []string{`1: name: is a boolean: give text, in quotes ("true")`}},
 		"name empty":                  {edit{"name: edge", `name: ""`}, []string{"1: name: is an empty text: give a value, or remove the key"}},
 		"name in two lines":           {edit{"name: edge", "name: |\n  ed\n  ge"}, []string{`1: name: "ed\nge\n" holds control characters or several lines`}},
-		"version without quotes":      {edit{"talos: {version: v1.13.9}", "talos: {version: 1.13}"}, []string{`2: talos.version: is a number with a fraction: give text, in quotes ("1.13")`}},
+		"version without quotes":      {edit{"talos: {version: v1.13.9}", "talos: {version: 1.13}"}, []string{`2: talos.version: is a number with a fraction: give text, in quotes (like "v1.13.9")`}},
 		"template not rendered":       {edit{"name: edge", "name: {{ name }}"}, []string{"1: name: is a map in a map (a template that was not rendered?): give text like edge"}},
 		"template as key":             {edit{vlan, "{{ vlan }}: 1"}, []string{"17: proxmox.network.external: a key here is a map in a map (a template that was not rendered?), not text"}},
 		"section as list":             {edit{"controlplane: {count: 3}", "controlplane: [3]"}, []string{"4: controlplane: is a list: give a map of its keys"}},

@@ -104,6 +104,15 @@ func (d *document) isEncrypted(n *yaml.Node, p place) bool {
 	return true
 }
 
+// inQuotes is what should have been written: the same text in quotes, or where a
+// whole version is wanted, a whole version.
+func inQuotes(k *key, n *yaml.Node) string {
+	if strings.HasSuffix(k.path, ".version") {
+		return "like " + netplan.Quote(k.example)
+	}
+	return netplan.Quote(n.Value)
+}
+
 // stringOf gives a scalar that was written as text. A number is none, for YAML
 // makes 1.10 of one tool the 1.1 of another.
 func stringOf(n *yaml.Node, k *key) (string, error) {
@@ -112,7 +121,7 @@ func stringOf(n *yaml.Node, k *key) (string, error) {
 		return n.Value, nil
 	case "!!int", "!!float", "!!bool":
 		if k.kind == text || k.kind == texts || k.kind == verify {
-			return "", fmt.Errorf("is %s: give text, in quotes (%s)", describe(n), netplan.Quote(n.Value))
+			return "", fmt.Errorf("is %s: give text, in quotes (%s)", describe(n), inQuotes(k, n))
 		}
 	}
 	return "", fmt.Errorf("is %s: give %s", describe(n), k.wanted())

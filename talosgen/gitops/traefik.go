@@ -58,6 +58,15 @@ type ingressPath struct {
 	} `yaml:"backend"`
 }
 
+// traefikHead says what these objects expect of the controller itself, which is
+// installed by other means.
+const traefikHead = `# The Service expects Traefik's pods in namespace ingress with the label
+# app.kubernetes.io/name: traefik and container ports named http and https. Traefik's
+# Helm chart names them web and websecure, and makes a Service and an IngressClass of
+# its own: give it service.enabled=false and ingressClass.enabled=false, and name its
+# ports. Namespace app and Ingress app are an example: leave them out or change them.
+`
+
 // Traefik renders the LoadBalancer Service in front of Traefik, its IngressClass
 // and an example Ingress, after the Namespaces that the objects live in, so that
 // one `kubectl apply` takes them all.
@@ -67,13 +76,14 @@ type ingressPath struct {
 func Traefik(p *netplan.Plan) ([]byte, error) {
 	class := object{APIVersion: networkingAPI, Kind: "IngressClass",
 		Metadata: metadata{Name: p.Ingress.Class}, Spec: classSpec{Controller: controllerClass}}
-	return encode(
+	text, err := encode(
 		namespace(controllerNamespace, nil),
 		namespace(exampleName, nil),
 		controllerService(p.Ingress),
 		class,
 		exampleIngress(p.Ingress.Class),
 	)
+	return append([]byte(traefikHead), text...), err
 }
 
 func controllerService(in netplan.Ingress) object {

@@ -4,7 +4,8 @@
 #
 # It REPLACES ALL OPTIONS of these NICs. What a NIC has besides (queues, rate,
 # trunks, link_down, another model or address) is gone afterwards. Other NICs and
-# net1 of a machine without an external NIC stay as they are.
+# net1 of a machine without an external NIC stay as they are. Every NIC gets
+# firewall=1: where the VM's own firewall is on, it filters that NIC from then on.
 #
 # Run it as root on a node of the Proxmox cluster, first with --dry-run.
 set -eu
