@@ -1,6 +1,7 @@
 package netplan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -65,6 +66,21 @@ func firstChoice(p netip.Prefix, cluster, hostname string) netip.Addr {
 	return fromUint(toUint(p.Addr()) + n)
 }
 
+// others are addresses of the plan that somebody else answers for, by whom. A
+// router or a resolver may be link-local too.
+func (r *resolver) others() map[netip.Addr]string {
+	out := map[netip.Addr]string{}
+	for _, dns := range r.spec.DNS {
+		out[dns] = "a resolver's"
+	}
+	out[r.spec.Cluster.Gateway] = "the private gateway's"
+	if e := r.spec.External; e != nil {
+		out[e.Gateway] = "the external gateway's"
+	}
+	delete(out, netip.Addr{})
+	return out
+}
+
 // anchors gives every machine with the external NIC its anchor: pinned ones
 // first, then in the order of machines, each the first free address from its
 // choice upwards, wrapping around. It never fails while a free one is left.
@@ -73,19 +89,29 @@ func (r *resolver) anchors() {
 		return
 	}
 	cidr := r.spec.External.AnchorCIDR
-	holders := make(map[netip.Addr]string, len(r.plan.Machines))
+	holders := r.others()
 	need := 0
+	for a := range holders {
+		if cidr.Contains(a) {
+			need++
+		}
+	}
 	for _, m := range r.plan.Machines {
 		if m.Anchor.IsValid() {
-			holders[m.Anchor] = m.Name
+			holders[m.Anchor] = m.Name + "'s"
 		}
 		if m.External {
 			need++
 		}
 	}
-	if n := usableAnchors(cidr); n < need {
-		r.fault(pathAnchors, "%s has %d usable addresses for %d machines: give a /%d or larger", cidr, n, need, prefixFor(cidr, need))
+	if !cidr.IsValid() || r.faulty(pathAnchors) {
 		return
+	}
+	if n := usableAnchors(cidr); n < need {
+		r.fault(pathAnchors, "%s has %d usable addresses and %d are needed: give a /%d or larger", cidr, n, need, prefixFor(cidr, need))
+	}
+	if len(r.faults) > 0 {
+		return // nothing is chosen for a plan that will not be
 	}
 	var moved []string
 	for i := range r.plan.Machines {
@@ -96,13 +122,10 @@ func (r *resolver) anchors() {
 		choice := firstChoice(cidr, r.plan.Name, m.Name)
 		m.Anchor = freeAnchor(cidr, choice, holders)
 		if m.Anchor != choice {
-			user := anchorUser(choice)
-			if holder := holders[choice]; holder != "" {
-				user = holder + "'s"
-			}
+			user := cmp.Or(holders[choice], anchorUser(choice))
 			moved = append(moved, fmt.Sprintf("%s (%s is %s, it has %s)", m.Name, choice, user, m.Anchor))
 		}
-		holders[m.Anchor] = m.Name
+		holders[m.Anchor] = m.Name + "'s"
 	}
 	if len(moved) > 0 {
 		r.warn(pathAnchors, "anchors that had to move up from their first choice: %s", listed(moved))

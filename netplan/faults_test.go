@@ -84,8 +84,8 @@ func TestResolveRefuses(t *testing.T) {
 		{"service network too large", func(s *S) { s.Kubernetes.ServiceCIDR = prefix("172.16.0.0/11").Masked() }, "kubernetes.service_cidr", "", "/12"},
 		{"anchors not link-local", func(s *S) { s.External.AnchorCIDR = prefix("10.9.0.0/20") }, ext + ".anchor_cidr", "", "169.254.32.0/20"},
 		{"anchors too small", func(s *S) { s.External.AnchorCIDR = prefix("169.254.32.0/31") }, ext + ".anchor_cidr", "", "/30"},
-		{"anchors too few", func(s *S) { s.External.AnchorCIDR = prefix("169.254.32.0/30") }, ext + ".anchor_cidr", "", "2 usable addresses for 6 machines: give a /29"},
-		{"anchors all reserved", func(s *S) { s.External.AnchorCIDR = prefix("169.254.0.0/24") }, ext + ".anchor_cidr", "", "0 usable addresses for 6 machines: give a /23"},
+		{"anchors too few", func(s *S) { s.External.AnchorCIDR = prefix("169.254.32.0/30") }, ext + ".anchor_cidr", "", "2 usable addresses and 6 are needed: give a /29"},
+		{"anchors all reserved", func(s *S) { s.External.AnchorCIDR = prefix("169.254.0.0/24") }, ext + ".anchor_cidr", "", "0 usable addresses and 6 are needed: give a /23"},
 		{"VLAN 4095", func(s *S) { s.External.VLAN = ptr(4095) }, ext + ".vlan", "", "1 to 4094"},
 		{"VLAN 0", func(s *S) { s.External.VLAN = ptr(0) }, ext + ".vlan", "", "untagged"},
 		{"MTU too small", func(s *S) { s.External.MTU = ptr(576) }, ext + ".mtu", "", "1280 to 9216"},
@@ -111,6 +111,16 @@ func TestResolveRefuses(t *testing.T) {
 			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", Address: addr("10.0.0.61")}, {Name: "edge-worker-02", Address: addr("10.0.0.61")}}
 		}, "machines.edge-worker-02.address", "machines.edge-worker-01.address", "10.0.0.61"},
 		{"an anchor elsewhere", worker1(netplan.MachineSpec{Anchor: addr("169.254.1.1")}), "machines.edge-worker-01.anchor", ext + ".anchor_cidr", "169.254.32.1-169.254.47.254"},
+		{"an anchor at the gateway", func(s *S) {
+			s.External.Gateway, s.External.GatewayOnLink = addr("169.254.36.6"), true
+			worker1(netplan.MachineSpec{Anchor: addr("169.254.36.6")})(s)
+		}, "machines.edge-worker-01.anchor", "", "the external gateway's"},
+		{"a resolver's address", func(s *S) {
+			s.Cluster.Gateway, s.DNS = addr("10.0.0.254"), []netip.Addr{addr("10.0.0.61")}
+			worker1(netplan.MachineSpec{Address: addr("10.0.0.61")})(s)
+		}, "machines.edge-worker-01.address", "network.dns", "also a resolver"},
+		{"DHCP hands out the gateway", func(s *S) { s.External.DHCP = ranges(t, "203.0.113.1-203.0.113.9") }, ext + ".dhcp_ranges", ext + ".gateway", "give 203.0.113.2-203.0.113.9"},
+		{"gateway on the private link", func(s *S) { s.External.Gateway = addr("10.0.0.1") }, ext + ".gateway", ext + ".cidr", "give an address in 203.0.113.1-203.0.113.126"},
 		{"the metadata address", func(s *S) {
 			s.External.AnchorCIDR = prefix("169.254.160.0/20")
 			worker1(netplan.MachineSpec{Anchor: addr("169.254.169.254")})(s)

@@ -51,11 +51,13 @@ func (r *resolver) gateway(path, cidrPath string, link netip.Prefix, gw netip.Ad
 		switch {
 		case !onLink && cidrPath == pathClusterCIDR:
 			r.clash(path, cidrPath, "%s is outside %s: give an address in %s-%s", gw, link, usable.First, usable.Last)
+		case !onLink && (!routable(gw) || r.onPrivate(gw)):
+			r.clash(path, cidrPath, "%s is outside %s: give an address in %s-%s", gw, link, usable.First, usable.Last)
 		case !onLink:
 			r.clash(path, cidrPath, "%s is outside %s: give an address in %s-%s, or set gateway_onlink: true", gw, link, usable.First, usable.Last)
-		case gw.IsLoopback() || gw.IsMulticast() || gw.IsUnspecified():
+		case !routable(gw):
 			r.fault(path, "%s is no router's address", gw)
-		case r.plan.Cluster.CIDR.IsValid() && r.plan.Cluster.CIDR.Contains(gw):
+		case r.onPrivate(gw):
 			r.clash(path, pathClusterCIDR, "%s is on the private link %s: give the external link's router", gw, r.plan.Cluster.CIDR)
 		}
 		return
@@ -63,6 +65,14 @@ func (r *resolver) gateway(path, cidrPath string, link netip.Prefix, gw netip.Ad
 	if kind := edge(link, gw); kind != "" {
 		r.clash(path, cidrPath, "%s is the %s of %s: give an address in %s-%s", gw, kind, link, usable.First, usable.Last)
 	}
+}
+
+// routable says that a router can have this address.
+func routable(a netip.Addr) bool { return !a.IsLoopback() && !a.IsMulticast() && !a.IsUnspecified() }
+
+// onPrivate says that an address lies on the private link.
+func (r *resolver) onPrivate(a netip.Addr) bool {
+	return r.plan.Cluster.CIDR.IsValid() && r.plan.Cluster.CIDR.Contains(a)
 }
 
 // foreign checks a set of addresses that others on the external link have.
@@ -78,6 +88,9 @@ func (r *resolver) foreign(path string, set AddressSet, cidrKnown bool) AddressS
 	for _, x := range set {
 		if !link.Contains(x.First) || !link.Contains(x.Last) {
 			r.clash(path, pathExternal+".cidr", "%s is outside %s: give addresses of the external link, or leave it out", x.brief(), link)
+		}
+		if gw := r.spec.External.Gateway; path == pathDHCP && gw.IsValid() && x.Contains(gw) {
+			r.clash(path, pathGateway, "%s holds %s, the gateway: %s", x.brief(), gw, x.cutOut(Range{First: gw, Last: gw}))
 		}
 	}
 	return set

@@ -17,6 +17,9 @@ func ParseMAC(s string) (MAC, error) {
 	if err != nil || len(hw) != 6 {
 		return MAC{}, fmt.Errorf("%s is not a MAC address: give six bytes like bc:24:11:00:00:01", Quote(s))
 	}
+	if MAC(hw).IsZero() {
+		return MAC{}, fmt.Errorf("%s is no NIC's address: give one like bc:24:11:00:00:01, or leave it out", Quote(s))
+	}
 	return MAC(hw), nil
 }
 

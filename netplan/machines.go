@@ -1,8 +1,10 @@
 package netplan
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -145,10 +147,18 @@ func (r *resolver) staticAddress(path string, a netip.Addr) {
 		r.clash(path, pathCluster+".gateway", "%s is also the gateway", a)
 	case a == c.KubeAPIVIP:
 		r.clash(path, pathClusterVIP, "%s is also kubeapi_vip", a)
-	case !c.Gateway.IsValid():
-		r.clash(path, pathCluster+".gateway", "a static address needs a default route: give %s.gateway, like %s", pathCluster, usable.First)
-	case len(r.spec.DNS) == 0:
-		r.clash(path, "network.dns", "a static address needs resolvers: give network.dns, like [%s]", usable.First)
+	case slices.Contains(r.spec.DNS, a):
+		r.clash(path, "network.dns", "%s is also a resolver", a)
+	}
+	router := usable.First
+	if router == a {
+		router = usable.Last
+	}
+	if !c.Gateway.IsValid() {
+		r.clash(path, pathCluster+".gateway", "a static address needs a default route: give %s.gateway, like %s", pathCluster, router)
+	}
+	if len(r.spec.DNS) == 0 {
+		r.clash(path, "network.dns", "a static address needs resolvers: give network.dns, like [%s]", router)
 	}
 }
 
@@ -181,8 +191,8 @@ func (r *resolver) pinnedAnchor(path string, a netip.Addr) {
 	switch {
 	case !usable.Contains(a):
 		r.clash(path, pathAnchors, "%s is no host's address in %s: give one in %s-%s", a, cidr, usable.First, usable.Last)
-	case anchorUser(a) != "":
-		r.fault(path, "%s is %s: give another one in %s-%s", a, anchorUser(a), usable.First, usable.Last)
+	case anchorUser(a) != "" || r.others()[a] != "":
+		r.fault(path, "%s is %s: give another one in %s-%s", a, cmp.Or(anchorUser(a), r.others()[a]), usable.First, usable.Last)
 	}
 }
 

@@ -30,12 +30,9 @@ func Resolve(s Spec) (*Plan, []Fault) {
 	for _, step := range []func(){
 		r.provider, r.versions, r.networks, r.segments,
 		r.cluster, r.external, r.kubeAPI, r.pools, r.machines, r.pool,
-		r.returnPath, r.ingress, r.agent, r.security,
+		r.returnPath, r.ingress, r.agent, r.security, r.anchors,
 	} {
 		step()
-	}
-	if len(r.faults) == 0 {
-		r.anchors()
 	}
 	if len(r.faults) > 0 {
 		return nil, r.faults

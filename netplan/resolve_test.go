@@ -80,6 +80,32 @@ func TestResolveKeepsTheAnchorsOfOtherTools(t *testing.T) {
 	}
 }
 
+func TestResolveGivesNobodyTheGatewaysAddress(t *testing.T) {
+	s := seed(t)
+	s.External.Gateway, s.External.GatewayOnLink = addr("169.254.36.6"), true
+	p := resolve(t, s)
+	if got := machine(t, p, "edge-worker-01").Anchor; got != addr("169.254.36.7") {
+		t.Errorf("anchor %s, want the next one", got)
+	}
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Message, "the external gateway's") {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}
+
+func TestEveryFaultIsFoundBesideTooFewAnchors(t *testing.T) {
+	s := seed(t)
+	s.External.AnchorCIDR, s.External.VLAN = prefix("169.254.32.0/30"), ptr(4095)
+	if _, faults := netplan.Resolve(s); len(faults) != 2 {
+		t.Errorf("faults %v, want the VLAN's and the anchors'", faults)
+	}
+}
+
+func TestParseMACRefusesZero(t *testing.T) {
+	if mac, err := netplan.ParseMAC("00:00:00:00:00:00"); err == nil {
+		t.Errorf("%s is a NIC's", mac)
+	}
+}
+
 func TestResolveOrdersMachines(t *testing.T) {
 	s := seed(t)
 	s.Workers = []netplan.PoolSpec{{Name: "zeta", Count: ptr(1)}, {Name: "alpha", Count: ptr(12)}}
