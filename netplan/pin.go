@@ -4,8 +4,8 @@ import "slices"
 
 // Pin is one machine's anchor as a line under machines: would keep it.
 type Pin struct {
-	Machine string
-	Anchor  string
+	Machine string `json:"machine"`
+	Anchor  string `json:"anchor"`
 }
 
 // PinAnchors gives the pins that keep every machine of old on its anchor when

@@ -53,6 +53,8 @@ func splitBase(base []byte) ([]*document, *record, error) {
 		case isSeparator(text):
 			docs = append(docs, current)
 			current = &document{line: line + 1, text: afterSeparator(text)}
+		case bytes.Equal(bytes.TrimRight(text, " \t\r\n"), []byte("...")):
+			return nil, nil, fmt.Errorf("line %d: the end mark (three dots) would hide what follows: remove it, or write --- instead", line)
 		case bytes.HasPrefix(text, []byte(recordPrefix)):
 			r, err := parseRecord(text)
 			if err != nil {

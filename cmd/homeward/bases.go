@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"homeward/netplan"
 	"homeward/talosgen"
@@ -26,7 +25,7 @@ func readBases(paths []string, plan *netplan.Plan) (bases, error) {
 	}
 	out := bases{}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
+		text, err := readFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("--base: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -258,6 +259,69 @@ func TestSecretsAreNeverRepeated(t *testing.T) {
 			if strings.Contains(got.out+got.err, "hunter2") {
 				t.Errorf("%v with %q shows the secret:\n%s%s", args, edits[1], got.out, got.err)
 			}
+		}
+	}
+}
+
+// fullWriter is a disk without room.
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAFullDiskIsNoSuccess(t *testing.T) {
+	file := planFile(t)
+	for _, args := range [][]string{
+		{"plan", "-f", file}, {"plan", "-f", file, "-o", "json"}, {"plan", "-f", file, "--pin-anchors"},
+		{"init"}, {"schema"}, {"version"}, {"help"}, {"plan", "--help"}, {"help", "exit-codes"},
+	} {
+		var stderr bytes.Buffer
+		code := run(context.Background(), args, streams{in: strings.NewReader(""), out: fullWriter{}, err: &stderr})
+		if code != 1 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%v: exit %d, %s", args, code, &stderr)
+		}
+	}
+}
+
+func TestWhatIsNoPlainFileIsNotRead(t *testing.T) {
+	file, pipe := planFile(t), filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"plan", "-f", file, "--against", pipe},
+		{"generate", "-f", file, "--out", t.TempDir(), "--base", "/dev/zero"},
+		{"generate", "-f", file, "--out", t.TempDir(), "--base", ""},
+		{"generate", "-f", file, "--out", ""},
+		{"generate", "-f", file, "--out", file},
+		{"help", "frobnicate"},
+	} {
+		if got := homeward(t, args...); got.code != 2 || got.err == "" {
+			t.Errorf("%v: exit %d, %q", args, got.code, got.err)
+		}
+	}
+}
+
+func TestForeignPlansCannotWriteToTheTerminal(t *testing.T) {
+	old := homeward(t, "plan", "-f", planFile(t), "-o", "json").out
+	path := filepath.Join(t.TempDir(), "plan.json")
+	hostile := strings.Replace(old, `"name": "edge-worker-03"`, `"name": "edge-worker-03\u001b[31m"`, 1)
+	if err := os.WriteFile(path, []byte(hostile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := homeward(t, "plan", "-f", planFile(t), "--against", path)
+	if got.code != 0 || !strings.Contains(got.out, "edge-worker-03?[31m") || strings.Contains(got.out, "\x1b") {
+		t.Errorf("exit %d:\n%q", got.code, got.out)
+	}
+}
+
+func TestJSONIsJSONAlsoWhenRefused(t *testing.T) {
+	file := planFile(t)
+	for _, args := range [][]string{
+		{"plan", "-f", file, "-o", "json", "--against", file},
+		{"plan", "-f", file, "-o", "json", "--pin-anchors"},
+	} {
+		if got := homeward(t, args...); !json.Valid([]byte(got.out)) {
+			t.Errorf("%v: exit %d, stdout %q", args, got.code, got.out)
 		}
 	}
 }

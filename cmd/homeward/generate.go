@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +46,12 @@ difference.`,
 		Example: `  homeward generate -f cluster.yaml --out out
   homeward generate -f cluster.yaml --out out --diff
   homeward generate -f cluster.yaml --out out --base controlplane.yaml,worker.yaml`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return t.generate(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("base") && len(f.bases) == 0 {
+				return usage("--base names no file: give controlplane.yaml,worker.yaml, or leave it out")
+			}
+			return t.generate(cmd.Context(), f)
+		},
 	}
 	fileFlag(cmd, &f.file)
 	cmd.Flags().StringVar(&f.out, "out", "out", "the directory to write to")
@@ -56,6 +62,9 @@ difference.`,
 }
 
 func (t *tool) generate(ctx context.Context, f generateFlags) error {
+	if info, err := os.Stat(f.out); f.out == "" || err == nil && !info.IsDir() {
+		return usage("--out %q is no directory: give one, it is made when missing", f.out)
+	}
 	result, err := t.load(f.file)
 	if err != nil {
 		return faulty(err)
@@ -76,6 +85,7 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	if f.diff {
 		return t.diff(f, plan, tree)
 	}
+	tree.Busy = func() { t.log.Info("waiting: another homeward is writing " + f.out) }
 	report, err := tree.Write(f.out, f.force)
 	if err != nil {
 		return err

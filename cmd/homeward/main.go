@@ -12,10 +12,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// grace is how long a command may take to clean up after a signal.
+const grace = 3 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// What waits for something that does not come (a pipe, a lock) does not look at
+	// the context: it is ended all the same, after a time to clean up.
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends it at once
+		time.AfterFunc(grace, func() { os.Exit(int(exitFailed)) })
+	})
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)

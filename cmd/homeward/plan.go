@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -57,7 +58,7 @@ func (t *tool) plan(f planFlags) error {
 	var old *netplan.Plan
 	if f.against != "" {
 		if old, err = readPlan(f.against); err != nil {
-			return usage("--against: %w", err)
+			return t.refuse(f.output, usage("--against: %w", err))
 		}
 	}
 	if f.pin {
@@ -126,15 +127,25 @@ func (t *tool) pinAnchors(f planFlags, spec netplan.Spec, old *netplan.Plan) err
 		for _, fault := range faults {
 			err = fmt.Errorf("%w\n%w", err, fault)
 		}
-		return &coded{exitUsage, err}
+		return t.refuse(f.output, &coded{exitUsage, err})
 	}
 	if len(pins) == 0 {
 		t.log.Info("no machine needs a pin: every anchor stays where it is")
-		return nil
+	} else if len(spec.Machines) > 0 {
+		t.log.Info("the file has machines: already; these lines go into it")
 	}
-	fmt.Fprintln(t.out, "machines:")
+	if f.output != "table" {
+		return encode(t.out, f.output, struct {
+			Pins []netplan.Pin `json:"pins"`
+		}{append([]netplan.Pin{}, pins...)})
+	}
+	var b strings.Builder
 	for _, p := range pins {
-		fmt.Fprintf(t.out, "  %s: {anchor: %s}\n", p.Machine, p.Anchor)
+		if b.Len() == 0 {
+			b.WriteString("machines:\n")
+		}
+		fmt.Fprintf(&b, "  %s: {anchor: %s}\n", p.Machine, p.Anchor)
 	}
-	return nil
+	_, err := io.WriteString(t.out, b.String())
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -58,20 +57,30 @@ func faulty(err error) error {
 	return &coded{exitUsage, err}
 }
 
+// mostBytes is more than any file that is read whole has.
+const mostBytes = 64 << 20
+
+// readFile reads a plain file of a sane size: not a pipe that never ends, nor a
+// device.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no plain file", path)
+	case info.Size() > mostBytes:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, mostBytes>>20)
+	}
+	return os.ReadFile(path)
+}
+
 // readPlan reads a plan.json that an earlier run wrote.
 func readPlan(path string) (*netplan.Plan, error) {
-	f, err := os.Open(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	const most = 64 << 20
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > most {
-		return nil, fmt.Errorf("%s is larger than %d MiB: give a plan.json", path, most>>20)
 	}
 	var p netplan.Plan
 	if err := json.Unmarshal(data, &p); err != nil {

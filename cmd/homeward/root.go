@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -25,14 +26,34 @@ type tool struct {
 
 // run executes one command line and gives the exit code.
 func run(ctx context.Context, args []string, s streams) int {
+	out := &checkedWriter{to: s.out}
+	s.out = out
 	t := &tool{streams: s}
 	root := t.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing the output: %w", out.err)
+	}
 	if err != nil && err.Error() != "" {
 		t.complain(err)
 	}
 	return int(codeOf(err))
+}
+
+// checkedWriter remembers that something could not be written, for those who
+// print and do not look.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // complain says once what went wrong, in the format of the log.
@@ -74,6 +95,7 @@ request came in by.
 			cmd.Args = noArguments
 		}
 	}
+	root.SetHelpCommand(helpCommand())
 	root.Args = knownCommand
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return root
@@ -98,6 +120,21 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage("no command %q: %s", args[0], hint)
+}
+
+// helpCommand is cobra's, but a topic that does not exist is a mistake.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("no help on %q: see homeward --help", strings.Join(args, " "))
+			}
+			return topic.Help()
+		},
+	}
 }
 
 func (t *tool) startLog() error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"homeward/netplan"
 )
@@ -224,6 +225,17 @@ func machineRow(m netplan.Machine, placed bool) []string {
 	return append(row, m.MACs.Cluster.String(), private, external, addr(m.Anchor), announces)
 }
 
+// plain takes control characters out: the old plan is a file that anyone may have
+// written.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
 func changeTable(b *strings.Builder, view planView) {
 	if len(view.Changes) == 0 {
 		fmt.Fprintf(b, "Nothing changes against %s.\n", view.against)
@@ -235,6 +247,6 @@ func changeTable(b *strings.Builder, view planView) {
 		if c.Machine != "" {
 			who = c.Machine
 		}
-		fmt.Fprintf(b, "  %s: %s: %s -> %s\n      %s\n", who, c.Field, dash(c.Old), dash(c.New), c.Effect)
+		fmt.Fprintf(b, "  %s: %s: %s -> %s\n      %s\n", plain(who), c.Field, plain(dash(c.Old)), dash(c.New), plain(c.Effect))
 	}
 }

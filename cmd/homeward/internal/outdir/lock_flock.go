@@ -10,11 +10,15 @@ import (
 
 // lock waits until no other writer holds dir, and says whether it could: some
 // network file systems have no flock. Without, unique names keep two writers from
-// harming each other's files, but the tree may be a mixture of both.
-func lock(dir string) (unlock func(), held bool) {
+// harming each other's files, but the tree may be a mixture of both. busy is called
+// once when it has to wait.
+func lock(dir string, busy func()) (unlock func(), held bool) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return func() {}, false
+	}
+	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		busy()
 	}
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)

@@ -56,6 +56,9 @@ type Tree struct {
 	// Kept are paths of files that this run does not make anew but that still belong
 	// to the plan: they are not stale, though perhaps outdated.
 	Kept []string
+	// Busy, when not nil, is called once when another writer has the directory and
+	// Write waits for it.
+	Busy func()
 }
 
 // Report is what a write did or a diff would do; each list is sorted and may be nil.

@@ -32,7 +32,11 @@ func (t Tree) Write(dir string, force bool) (Report, error) {
 		return Report{}, fmt.Errorf("opening the output directory: %w", err)
 	}
 	defer root.Close()
-	unlock, alone := lock(dir)
+	unlock, alone := lock(dir, func() {
+		if t.Busy != nil {
+			t.Busy()
+		}
+	})
 	defer unlock()
 	return t.write(rooted{root}, dir, targets, force, alone)
 }
