@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -40,9 +41,34 @@ func parseRecord(line []byte) (*record, error) {
 	dec := json.NewDecoder(bytes.NewReader(line[len(recordPrefix):]))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(rec); err != nil {
-		return nil, errors.New("the line by which Homeward finds its own documents is damaged: start from the base that talosctl made")
+		return nil, errDamagedRecord
+	}
+	for _, places := range []iter.Seq[string]{maps.Keys(rec.Items), maps.Keys(rec.Scalars)} {
+		for at := range places {
+			if !writes(at) {
+				return nil, errDamagedRecord
+			}
+		}
 	}
 	return rec, nil
+}
+
+var errDamagedRecord = errors.New("the line by which Homeward finds its own documents is damaged: start from the base that talosctl made")
+
+// written are the places in the v1alpha1 document that a plan can write to. A
+// record that names another was not written by us, and must not reach the base's
+// secrets.
+var written = []string{
+	"/machine/certSANs", "/machine/kubelet/nodeIP", "/machine/pods", "/machine/nodeLabels",
+	"/cluster/apiServer/certSANs", "/cluster/etcd/advertisedSubnets",
+}
+
+func writes(at string) bool {
+	kind, pointer, _ := strings.Cut(at, "#")
+	if kind != kindV1Alpha1 {
+		return slices.Contains(sharedKinds, kind)
+	}
+	return slices.ContainsFunc(written, func(w string) bool { return pointer == w || strings.HasPrefix(pointer, w+"/") })
 }
 
 // line gives the record as the comment line, with the line's end.

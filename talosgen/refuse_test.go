@@ -54,6 +54,10 @@ func TestCompleteRefuses(t *testing.T) {
 		{"a list that is something else", func(b string) string { return strings.Replace(b, "certSANs: []", "certSANs: {}", 1) }, []string{"machine.certSANs has another form"}},
 		{"text that is not YAML", func(b string) string { return b + "---\na: [\n" }, []string{"is not valid YAML"}},
 		{"a document that Talos does not know", document("kind: NoSuchConfig\n"), []string{"NoSuchConfig does not load as a Talos 1.13 document"}},
+		{"a record that reaches for a secret", func(b string) string {
+			return b + "---\n" + recordPrefix + `{"scalars":{"v1alpha1#/machine/token":"evil"}}` + "\n"
+		}, []string{"is damaged"}},
+		{"text behind an end mark", func(b string) string { return b + "...\napiVersion: v1alpha1\nkind: KubeSpanConfig\n" }, []string{"end mark"}},
 		{"a damaged record", func(b string) string { return b + "---\n" + recordPrefix + "{\n" }, []string{"is damaged"}},
 		{"two at once", func(b string) string {
 			return document("kind: LinkConfig\nname: private\n")(inRole("worker")(b))
