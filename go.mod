@@ -13,9 +13,13 @@ require (
 	golang.org/x/sys v0.50.0
 )
 
-require github.com/vishvananda/netns v0.0.5
+require (
+	github.com/mdlayher/packet v1.1.2
+	github.com/vishvananda/netns v0.0.5
+)
 
 require (
+	github.com/josharian/native v1.1.0 // indirect
 	github.com/mdlayher/socket v0.6.0 // indirect
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
