@@ -40,12 +40,12 @@ func TestWatch(t *testing.T) {
 			{"the whole ruleset", true, []string{"nft", "flush", "ruleset"}},
 			{"a foreign table", false, []string{"nft", "add", "table", "inet", "foreign"}},
 			{"a foreign chain", false, []string{"nft", "add", "chain", "inet", "foreign", "homeward"}},
-			{"a rule", true, []string{"ip", true, "add", "priority", "77", "lookup", "251"}},
+			{"a rule", true, []string{"ip", "rule", "add", "priority", "77", "lookup", "251"}},
 			{"an address", true, []string{"ip", "addr", "add", "169.254.33.7/32", "dev", "ext"}},
-			{"a pod's route", false, []string{"ip", true, "add", "10.244.0.7/32", "dev", "ext"}},
-			{"a route in our table", true, []string{"ip", true, "add", "203.0.113.0/24", "dev", "ext", "table", "251"}},
-			{"a link renamed", true, []string{"ip", true, "set", "ext", "name", "ens19"}},
-			{"a link down", true, []string{"ip", true, "set", "ens19", "down"}},
+			{"a pod's route", false, []string{"ip", "route", "add", "10.244.0.7/32", "dev", "ext"}},
+			{"a route in our table", true, []string{"ip", "route", "add", "203.0.113.0/24", "dev", "ext", "table", "251"}},
+			{"a link renamed", true, []string{"ip", "link", "set", "ext", "name", "ens19"}},
+			{"a link down", true, []string{"ip", "link", "set", "ens19", "down"}},
 		}
 		for _, tt := range tests {
 			for next(events, 100*time.Millisecond) != "" { // what the one before left
