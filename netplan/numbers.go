@@ -58,10 +58,15 @@ const (
 const (
 	// NFTablesTable is the name of our table, family inet.
 	NFTablesTable = "homeward"
+	// NFTablesScratchTable is a dormant table that the nft pod makes for a moment to
+	// learn how nft lists ours; a pod killed then leaves it, without any effect.
+	NFTablesScratchTable = "homeward_listing"
 	// NFTablesSet is the set of destination addresses that are marked.
 	NFTablesSet = "ingress4"
 	// PodName is the static pod's name, in kube-system.
 	PodName = "homeward-return-path"
+	// AgentPort is the TCP port of the agent's health, state and metrics.
+	AgentPort = 9465
 	// LabelExternal is the node label, with value "true", of machines that have
 	// the external NIC where a pool exists; MetalLB selects its announcers by it.
 	LabelExternal = "node.homeward/external"

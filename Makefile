@@ -1,0 +1,45 @@
+# Every target works on a fresh machine with Go and git. `make help` lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 20s
+# The modules of this repository: the product, and tests that need what the
+# product must not depend on.
+MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
+MODULES := $(patsubst go.mod,.,$(MODULES))
+
+.PHONY: help build demo check test bench fuzz golden clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## build bin/homeward
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/...
+
+demo: build ## plan, generate and validate the example, and say where to look
+	$(GO) run ./testenv/demo -homeward bin/homeward -out out
+
+check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
+	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
+	@set -e; for m in $(MODULES); do echo "check $$m"; (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) mod verify >/dev/null); done
+	$(GO) tool staticcheck ./...
+	$(GO) test -run '^TestHouse' ./testenv/house
+
+test: ## every test; no root, no Proxmox
+	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test ./...); done
+
+bench: ## time, allocations and peak memory of plan and generate at 10 to 5,000 machines
+	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./cmd/homeward
+
+fuzz: ## each fuzz test for FUZZTIME (20s)
+	@set -e; for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+golden: ## rewrite the golden files; read the diff before you commit it
+	$(GO) test $$(git grep -l 'Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+
+clean: ## remove what was built and generated here
+	rm -rf bin out

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"homeward/cmd/homeward/internal/outdir"
+	"homeward/netplan"
+	"homeward/talosgen"
+	"homeward/talosgen/daytwo"
+	"homeward/talosgen/gitops"
+	"homeward/talosgen/provision"
+)
+
+// Directories of the generated tree that an earlier plan may have filled.
+const (
+	dirTalos    = "talos"
+	dirMachines = "machines"
+	dirGitOps   = "kubernetes"
+	dirArgoCD   = "argocd"
+	dirProxmox  = "proxmox"
+)
+
+// treeBuilder gathers the files of one plan.
+type treeBuilder struct {
+	plan *netplan.Plan
+	tree outdir.Tree
+}
+
+// buildTree renders every file of a plan; bases may be empty.
+func buildTree(ctx context.Context, plan *netplan.Plan, bases bases) (outdir.Tree, error) {
+	hash, err := outdir.PlanHash(plan)
+	if err != nil {
+		return outdir.Tree{}, err
+	}
+	b := &treeBuilder{plan: plan, tree: outdir.Tree{
+		PlanHash: hash,
+		Owned:    []string{dirTalos, dirGitOps, dirArgoCD, dirProxmox},
+	}}
+	if len(bases) > 0 {
+		b.tree.Owned = append(b.tree.Owned, dirMachines)
+	}
+	for _, step := range []func() error{
+		func() error { return b.machines(ctx, bases) },
+		b.objects, b.provisioning, b.planJSON,
+	} {
+		if err := step(); err != nil {
+			return outdir.Tree{}, err
+		}
+	}
+	return b.tree, nil
+}
+
+// add takes a file; nil content is a file that this plan does not need.
+func (b *treeBuilder) add(f outdir.File) {
+	if f.Content != nil {
+		b.tree.Files = append(b.tree.Files, f)
+	}
+}
+
+// machines renders each machine's patch and, with bases, its whole config.
+func (b *treeBuilder) machines(ctx context.Context, bases bases) error {
+	renderer, err := talosgen.NewRenderer(b.plan)
+	if err != nil {
+		return err
+	}
+	for _, m := range b.plan.Machines {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pod, err := talosgen.StaticPod(b.plan, m)
+		if err != nil {
+			return err
+		}
+		patch, err := renderer.MachinePatch(m, pod)
+		if err != nil {
+			return err
+		}
+		b.add(outdir.File{Path: dirTalos + "/" + m.Name + ".yaml", Content: patch})
+		base, ok := bases[m.Role]
+		if !ok {
+			continue
+		}
+		whole, err := renderer.Complete(base.text, m, pod)
+		if err != nil {
+			return &coded{exitUsage, fmt.Errorf("%s: %w", base.path, err)}
+		}
+		b.add(outdir.File{Path: dirMachines + "/" + m.Name + ".yaml", Content: whole, Secret: true})
+	}
+	return nil
+}
+
+// objects renders what goes to Kubernetes, and what tells how.
+func (b *treeBuilder) objects() error {
+	for _, o := range []struct {
+		path   string
+		render func(*netplan.Plan) ([]byte, error)
+	}{
+		{dirGitOps + "/metallb.yaml", gitops.MetalLB},
+		{dirGitOps + "/traefik.yaml", gitops.Traefik},
+		{dirGitOps + "/cleanup-pod.yaml", talosgen.CleanupPod},
+		{dirArgoCD + "/values.yaml", gitops.ArgoCD},
+		{"README.md", daytwo.README},
+	} {
+		text, err := o.render(b.plan)
+		if err != nil {
+			return fmt.Errorf("rendering %s: %w", o.path, err)
+		}
+		b.add(outdir.File{Path: o.path, Content: text})
+	}
+	return nil
+}
+
+// planJSON is the resolved plan, as `homeward plan -o json` prints it.
+func (b *treeBuilder) planJSON() error {
+	text, err := json.MarshalIndent(b.plan, "", "  ")
+	if err != nil {
+		return err
+	}
+	b.add(outdir.File{Path: "plan.json", Content: append(text, '\n')})
+	return nil
+}
+
+// provisioning renders what makes the machines' NICs.
+func (b *treeBuilder) provisioning() error {
+	script, err := provision.NICScript(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the NIC script: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/nics.sh", Content: script, Executable: true})
+	vars, err := provision.TFVars(b.plan)
+	if err != nil {
+		return fmt.Errorf("rendering the Terraform variables: %w", err)
+	}
+	b.add(outdir.File{Path: dirProxmox + "/network.tfvars.json", Content: vars})
+	return nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"homeward/cmd/homeward/internal/outdir"
+	"homeward/netplan"
+)
+
+// generateFlags are those of `homeward generate`.
+type generateFlags struct {
+	file, out   string
+	bases       []string
+	diff, force bool
+}
+
+func (t *tool) generateCommand() *cobra.Command {
+	var f generateFlags
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "write every file that the plan needs",
+		Long: `Write what Talos, MetalLB, Traefik, Argo CD and the provisioning scripts need.
+out/README.md then has the exact commands for this cluster.
+
+Only files that change are written, each of them whole or not at all. A machine
+that left the plan loses its file. A file without Homeward's header is never
+touched without --force.
+
+--base takes the files of "talosctl gen config" and writes complete machine
+configs to machines/ besides: the way to change a living cluster. They hold the
+cluster's secrets, so they are readable by their owner only and kept from git.
+
+--diff shows what would change, writes nothing, and returns 5 when there is a
+difference.`,
+		Example: `  homeward generate -f cluster.yaml --out out
+  homeward generate -f cluster.yaml --out out --diff
+  homeward generate -f cluster.yaml --out out --base controlplane.yaml,worker.yaml`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.generate(cmd.Context(), f) },
+	}
+	fileFlag(cmd, &f.file)
+	cmd.Flags().StringVar(&f.out, "out", "out", "the directory to write to")
+	cmd.Flags().StringSliceVar(&f.bases, "base", nil, "base machine configs: one for control planes, one for workers")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what would change and write nothing")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also overwrite and remove files that are not Homeward's")
+	return cmd
+}
+
+func (t *tool) generate(ctx context.Context, f generateFlags) error {
+	result, err := t.load(f.file)
+	if err != nil {
+		return faulty(err)
+	}
+	plan := result.Plan
+	t.warnOfMoves(f, plan)
+	bases, err := readBases(f.bases, plan)
+	if err != nil {
+		return &coded{exitUsage, err}
+	}
+	tree, err := buildTree(ctx, plan, bases)
+	if err != nil {
+		return err
+	}
+	if f.diff {
+		return t.diff(f, tree)
+	}
+	report, err := tree.Write(f.out, f.force)
+	if err != nil {
+		return err
+	}
+	for _, name := range report.Removed {
+		t.log.Info("removed " + filepath.Join(f.out, name))
+	}
+	for _, name := range report.Written {
+		t.log.Debug("wrote " + filepath.Join(f.out, name))
+	}
+	t.log.Info(fmt.Sprintf("%s: %d files written, %d unchanged, %d removed; see %s",
+		f.out, len(report.Written), len(report.Unchanged), len(report.Removed), filepath.Join(f.out, "README.md")))
+	return nil
+}
+
+func (t *tool) diff(f generateFlags, tree outdir.Tree) error {
+	report, err := tree.Diff(t.out, f.out, f.force)
+	if err != nil {
+		return err
+	}
+	if !report.Changed() {
+		t.log.Info(f.out + " is up to date")
+		return nil
+	}
+	t.log.Info(fmt.Sprintf("%s: %d files would be written, %d removed", f.out, len(report.Written), len(report.Removed)))
+	return said(exitDifference)
+}
+
+// warnOfMoves says whose anchor moves against the plan that was generated last.
+func (t *tool) warnOfMoves(f generateFlags, plan *netplan.Plan) {
+	path := filepath.Join(f.out, "plan.json")
+	old, err := readPlan(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.log.Warn("not comparing with the last plan: " + err.Error())
+		return
+	}
+	var moved []string
+	for _, c := range netplan.Compare(old, plan) {
+		if c.Field == "anchor" {
+			moved = append(moved, fmt.Sprintf("%s (%s to %s)", c.Machine, c.Old, c.New))
+		}
+	}
+	if len(moved) > 0 {
+		t.log.Warn(fmt.Sprintf("anchors move against %s: %s; homeward plan --against %s --pin-anchors prints the lines that keep them", path, strings.Join(moved, ", "), path))
+	}
+}

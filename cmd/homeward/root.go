@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+// streams are the process's three.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// tool is what every command shares.
+type tool struct {
+	streams
+	verbose   bool
+	logFormat string
+	log       *slog.Logger
+}
+
+// run executes one command line and gives the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	t := &tool{streams: s}
+	root := t.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintf(s.err, "homeward: %v\n", err)
+	}
+	return int(codeOf(err))
+}
+
+func (t *tool) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "homeward",
+		Short: "ingress addresses for Talos clusters with two NICs per machine",
+		Long: `Homeward gives a Talos Linux cluster with two NICs per machine its ingress
+addresses from one address plan. It checks cluster.yaml, and writes what Talos,
+MetalLB, Traefik and Argo CD need so that every reply leaves by the NIC its
+request came in by.
+
+  homeward init > cluster.yaml                 a commented plan to fill in
+  homeward plan -f cluster.yaml                check it, and show who gets what
+  homeward generate -f cluster.yaml --out out  write every file`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return t.startLog() },
+	}
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	root.PersistentFlags().BoolVarP(&t.verbose, "verbose", "v", false, "explain what is done and what is left alone")
+	root.PersistentFlags().StringVar(&t.logFormat, "log-format", "text", "messages on standard error as text or json")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w: see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(t.initCommand(), t.planCommand(), t.generateCommand(), t.schemaCommand(), t.versionCommand(), exitCodesTopic())
+	for _, cmd := range root.Commands() {
+		if cmd.RunE != nil && cmd.Args == nil {
+			cmd.Args = noArguments
+		}
+	}
+	root.Args = knownCommand
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return root
+}
+
+// noArguments refuses what a command would silently ignore.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s takes no argument, but got %q: see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// knownCommand refuses a command that does not exist, with the nearest one.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	hint := "see homeward --help"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return usage("no command %q: %s", args[0], hint)
+}
+
+func (t *tool) startLog() error {
+	level := slog.LevelInfo
+	if t.verbose {
+		level = slog.LevelDebug
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch t.logFormat {
+	case "text":
+		t.log = slog.New(&plainHandler{out: t.err, level: level})
+	case "json":
+		t.log = slog.New(slog.NewJSONHandler(t.err, options))
+	default:
+		return usage("--log-format %q is not known: give text or json", t.logFormat)
+	}
+	return nil
+}
+
+// plainHandler writes messages as an operator reads them: the level only when it
+// is a warning or worse, then the message and its values, without a time.
+type plainHandler struct {
+	out   io.Writer
+	level slog.Level
+	attrs []slog.Attr
+}
+
+func (h *plainHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
+	line := r.Message
+	if r.Level >= slog.LevelWarn {
+		line = map[bool]string{true: "error: ", false: "warning: "}[r.Level >= slog.LevelError] + line
+	}
+	each := func(a slog.Attr) bool {
+		line += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		return true
+	}
+	for _, a := range h.attrs {
+		each(a)
+	}
+	r.Attrs(each)
+	_, err := fmt.Fprintln(h.out, line)
+	return err
+}
+
+func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &plainHandler{out: h.out, level: h.level, attrs: append(append([]slog.Attr{}, h.attrs...), attrs...)}
+}
+
+func (h *plainHandler) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"homeward/netplan"
+)
+
+// writeTables prints a plan for an operator: what the links are, who has which
+// address on the external one, and one line a machine.
+func writeTables(w io.Writer, view planView) error {
+	var b strings.Builder
+	p := view.Plan
+	fmt.Fprintf(&b, "%s: %s; Talos %s, Kubernetes %s, %s\n", p.Name, census(p), p.Talos.Version, dash(p.Kubernetes.Version), p.Kubernetes.CNI)
+	fmt.Fprintf(&b, "API: %s\n\n", p.KubeAPI.Endpoint)
+	linksTable(&b, p)
+	if p.External != nil {
+		b.WriteByte('\n')
+		addressTable(&b, p)
+	}
+	b.WriteByte('\n')
+	machineTable(&b, p)
+	if rp := p.ReturnPath; rp != nil {
+		fmt.Fprintf(&b, "\nReturn path: mark %s/%s, table %d, rules %d and %d, behind them %d and %d (unreachable), pod %s\n",
+			rp.Mark, rp.Mask, rp.Table, rp.Priorities.VIP, rp.Priorities.Mark, rp.Priorities.VIPUnreachable, rp.Priorities.MarkUnreachable, dash(string(rp.Pod)))
+	}
+	if view.against != "" {
+		b.WriteByte('\n')
+		changeTable(&b, view)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// census counts the machines by pool.
+func census(p *netplan.Plan) string {
+	var parts []string
+	for i := 0; i < len(p.Machines); {
+		pool := p.Machines[i].Pool
+		n := 0
+		for i < len(p.Machines) && p.Machines[i].Pool == pool {
+			n, i = n+1, i+1
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, pool))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func addr(a netip.Addr) string {
+	if !a.IsValid() {
+		return "-"
+	}
+	return a.String()
+}
+
+// table writes rows with aligned columns and without trailing spaces.
+func table(b *strings.Builder, rows [][]string) {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	w.Flush() // into memory: cannot fail
+	for line := range strings.Lines(text.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+func linksTable(b *strings.Builder, p *netplan.Plan) {
+	rows := [][]string{{"LINK", "SEGMENT", "NETWORK", "GATEWAY", "MTU"}}
+	gateway := addr(p.Cluster.Gateway)
+	if !p.Cluster.Gateway.IsValid() {
+		gateway = "by DHCP"
+	}
+	rows = append(rows, []string{netplan.AliasPrivate, p.Cluster.Segment.String(), p.Cluster.CIDR.String(), gateway, fmt.Sprint(p.Cluster.MTU)})
+	if e := p.External; e != nil {
+		gateway := addr(e.Gateway)
+		if e.GatewayOnLink {
+			gateway += " (on link)"
+		}
+		rows = append(rows, []string{netplan.AliasExternal, e.Segment.String(), e.CIDR.String(), gateway, fmt.Sprint(e.MTU)})
+	}
+	table(b, rows)
+}
+
+// holder is a range of the external link and whose it is.
+type holder struct {
+	netplan.Range
+	what string
+}
+
+func addressTable(b *strings.Builder, p *netplan.Plan) {
+	rows := [][]string{{"EXTERNAL ADDRESS", "COUNT", "WHOSE"}}
+	for _, h := range holders(p) {
+		text := h.First.String()
+		if h.First != h.Last {
+			text += "-" + h.Last.String()
+		}
+		rows = append(rows, []string{text, fmt.Sprint(h.Count()), h.what})
+	}
+	table(b, rows)
+}
+
+// holders lists everything that is kept on the external link, ascending.
+func holders(p *netplan.Plan) []holder {
+	e := p.External
+	var out []holder
+	add := func(set netplan.AddressSet, what string) {
+		for _, r := range set {
+			out = append(out, holder{r, what})
+		}
+	}
+	one := func(a netip.Addr, what string) {
+		if a.IsValid() {
+			add(netplan.AddressSet{{First: a, Last: a}}, what)
+		}
+	}
+	one(e.Gateway, "the gateway")
+	add(e.IngressPool, "ingress pool: MetalLB gives them to services")
+	if p.KubeAPI.Link == netplan.LinkExternal {
+		one(p.KubeAPI.VIP, "the Kubernetes API, held by one of the control planes")
+	}
+	add(e.DHCPRanges, "a DHCP server's, not ours")
+	add(e.Reserved, "other hosts', not ours")
+	for _, m := range p.Machines {
+		one(m.ExternalAddress, m.Name)
+	}
+	slices.SortStableFunc(out, func(a, b holder) int { return a.First.Compare(b.First) })
+	return out
+}
+
+func machineTable(b *strings.Builder, p *netplan.Plan) {
+	head := []string{"MACHINE", "PRIVATE MAC", "PRIVATE ADDRESS", "EXTERNAL MAC", "ANCHOR", "ANNOUNCES"}
+	placed := slices.ContainsFunc(p.Machines, func(m netplan.Machine) bool { return m.VMID != 0 || m.Node != "" })
+	if placed {
+		head = slices.Insert(head, 1, "VM", "NODE")
+	}
+	rows := [][]string{head}
+	for _, m := range p.Machines {
+		rows = append(rows, machineRow(m, placed))
+	}
+	table(b, rows)
+}
+
+func machineRow(m netplan.Machine, placed bool) []string {
+	row := []string{m.Name}
+	if placed {
+		vm := "-"
+		if m.VMID != 0 {
+			vm = fmt.Sprint(m.VMID)
+		}
+		row = append(row, vm, dash(m.Node))
+	}
+	private := "DHCP"
+	if m.Address.IsValid() {
+		private = m.Address.String()
+	}
+	external, announces := "-", "no"
+	if m.External {
+		external = m.MACs.External.String()
+	}
+	if m.Announces {
+		announces = "yes"
+	}
+	return append(row, m.MACs.Cluster.String(), private, external, addr(m.Anchor), announces)
+}
+
+func changeTable(b *strings.Builder, view planView) {
+	if len(view.Changes) == 0 {
+		fmt.Fprintf(b, "Nothing changes against %s.\n", view.against)
+		return
+	}
+	fmt.Fprintf(b, "Against %s:\n", view.against)
+	for _, c := range view.Changes {
+		who := "cluster"
+		if c.Machine != "" {
+			who = c.Machine
+		}
+		fmt.Fprintf(b, "  %s: %s: %s -> %s\n      %s\n", who, c.Field, dash(c.Old), dash(c.New), c.Effect)
+	}
+}

@@ -1,0 +1,147 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// MaxBytes is the largest cluster.yaml that is read.
+const MaxBytes = 4 << 20
+
+// maxItems bounds the lines and list entries of a file before it is parsed: a
+// node takes some 250 bytes, and a plan of 5,000 machines has a third of this.
+const maxItems = 150_000
+
+// readBounded reads at most one byte more than parse will take, so that an
+// endless file ends.
+func readBounded(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, MaxBytes+1))
+}
+
+// parse gives the root mapping of a file, within all limits.
+func parse(data []byte) (*yaml.Node, *Located) {
+	if fault := refuseText(data); fault != nil {
+		return nil, fault
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, whole(1, "the file is empty: `homeward init` writes one to start from")
+	} else if err != nil {
+		return nil, syntaxFault(data, err)
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); err == nil {
+		return nil, whole(second.Line, "a second YAML document starts here: give one document per file")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, syntaxFault(data, err)
+	}
+	root := &doc
+	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
+		root = doc.Content[0]
+	}
+	if fault := measure(root); fault != nil {
+		return nil, fault
+	}
+	switch {
+	case isNull(root):
+		return nil, whole(1, "the file is empty: `homeward init` writes one to start from")
+	case root.Kind != yaml.MappingNode:
+		return nil, whole(root.Line, "the file is "+describe(root)+", not a map: start with `name: ...`")
+	}
+	return root, nil
+}
+
+// refuseText refuses what is not worth parsing.
+func refuseText(data []byte) *Located {
+	if len(data) > MaxBytes {
+		return whole(1, fmt.Sprintf("the file is over %d MiB: this is no cluster.yaml", MaxBytes>>20))
+	}
+	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		return whole(1, "the file is UTF-16: save it as UTF-8")
+	}
+	if at := invalidUTF8(data); at >= 0 {
+		return whole(lineAt(data, at), "the file is not UTF-8 text from here on")
+	}
+	if n := bytes.Count(data, []byte{'\n'}) + bytes.Count(data, []byte{','}); n > maxItems {
+		return whole(1, fmt.Sprintf("the file has %d lines and list entries: at most %d are read", n, maxItems))
+	}
+	return nil
+}
+
+// invalidUTF8 gives the offset of the first byte that is no UTF-8, -1 for none.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	at := 0
+	for at < len(data) {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+func lineAt(data []byte, at int) int {
+	return 1 + bytes.Count(data[:min(at, len(data))], []byte{'\n'})
+}
+
+func whole(line int, message string) *Located {
+	return &Located{Line: max(line, 1), Message: clean(message)}
+}
+
+// The library's error types are internal to it; only their text tells the place.
+var (
+	errorPlace  = regexp.MustCompile(`line (\d+)(?:, column \d+)?: `)
+	errorOffset = regexp.MustCompile(`offset (\d+): `)
+)
+
+// syntaxFault turns the YAML library's error into a fault with a line.
+func syntaxFault(data []byte, err error) *Located {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := errorOffset.FindStringSubmatch(text); m != nil {
+		at, _ := strconv.Atoi(m[1])
+		line = lineAt(data, at)
+		text = text[strings.Index(text, m[0])+len(m[0]):]
+	} else if all := errorPlace.FindAllStringSubmatchIndex(text, -1); len(all) > 0 {
+		last := all[len(all)-1]
+		line, _ = strconv.Atoi(text[last[2]:last[3]])
+		text = text[last[1]:]
+	}
+	if strings.Contains(text, "exceeded max depth") {
+		return tooDeep(line)
+	}
+	if near := tabLine(data, line); near > 0 {
+		return whole(near, "the line is indented with a tab: YAML takes only spaces")
+	}
+	return whole(line, "this is not YAML: "+text)
+}
+
+// tabLine looks for an indenting tab on the error's line or beside it (the
+// library's marks are off by one in places), 0 for none.
+func tabLine(data []byte, line int) int {
+	lines := bytes.Split(data, []byte{'\n'})
+	for _, n := range []int{line, line + 1, line - 1} {
+		if n < 1 || n > len(lines) {
+			continue
+		}
+		text := lines[n-1]
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if bytes.ContainsRune(indent, '\t') {
+			return n
+		}
+	}
+	return 0
+}

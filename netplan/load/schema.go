@@ -1,0 +1,154 @@
+package load
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// schema is a JSON Schema object; its keys are sorted when it is written.
+type schema = map[string]any
+
+// Schema gives the JSON Schema (draft 2020-12) of cluster.yaml, for editors. It
+// knows exactly the keys that loading knows, in both places, and is a little
+// stricter than loading: it takes no written-out null. It cannot see what only
+// the whole plan shows, such as an address outside its network.
+func Schema() ([]byte, error) {
+	s := rooms().schema()
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "Homeward's cluster.yaml"
+	s["$defs"] = definitions()
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(out, '\n'), nil
+}
+
+// Patterns of values, as definitions.
+const (
+	octet       = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	address     = octet + `(\.` + octet + `){3}`
+	prefix      = address + `/(3[0-2]|[12]?[0-9])`
+	span        = address + ` *- *` + address
+	eui         = `[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(\.[0-9A-Fa-f]{4}){2}`
+	markText    = `0[xX][0-9A-Fa-f]{1,8}|0|[1-9][0-9]{0,9}`
+	numberText  = ` *(0|[1-9][0-9]*) *`
+	description = "description"
+)
+
+func definitions() schema {
+	str := func(pattern string) schema { return schema{"type": "string", "pattern": entire(pattern)} }
+	ref := func(name string) schema { return schema{"$ref": "#/$defs/" + name} }
+	listOf := func(name string) schema {
+		return schema{"anyOf": []any{ref(name), schema{"type": "array", "items": ref(name), "maxItems": maxEntries}}}
+	}
+	return schema{
+		"address":   str(address),
+		"network":   str(prefix),
+		"mac":       str(eui),
+		"mark":      schema{"anyOf": []any{schema{"type": "integer", "minimum": 0, "maximum": 0xffffffff}, str(markText)}},
+		"range":     str(address + "|" + prefix + "|" + ` *` + span + ` *`),
+		"source":    str(address + "|" + prefix),
+		"text":      schema{"type": "string", "minLength": 1},
+		"addresses": listOf("address"),
+		"ranges":    listOf("range"),
+		"sources":   listOf("source"),
+		"texts":     listOf("text"),
+	}
+}
+
+// definition is which of the definitions a kind is.
+var definition = map[kind]string{
+	addr: "address", cidr: "network", mac: "mac", mark: "mark", mask: "mark",
+	addrs: "addresses", ranges: "ranges", sources: "sources", texts: "texts",
+}
+
+// schema gives what may stand in a room.
+func (r *room) schema() schema {
+	s := r.key.schema()
+	if r.key.kind != section {
+		return s
+	}
+	properties := schema{}
+	var required []string
+	for _, name := range r.order {
+		properties[name] = r.children[name].schema()
+		if r.children[name].key.required {
+			required = append(required, name)
+		}
+	}
+	s["type"] = "object"
+	if r.key.bare {
+		s["type"] = []string{"object", "null"}
+	}
+	if len(properties) > 0 {
+		s["properties"] = properties
+	}
+	if required != nil {
+		s["required"] = required
+	}
+	switch {
+	case r.wild != nil:
+		s["additionalProperties"] = r.wild.schema()
+	case r.strict:
+		s["additionalProperties"] = false
+	}
+	return s
+}
+
+// schema gives what is known of a key by itself.
+func (k *key) schema() schema {
+	s := schema{}
+	if k.doc != "" {
+		s[description] = k.doc
+	}
+	if name := definition[k.kind]; name != "" {
+		s["$ref"] = "#/$defs/" + name
+	}
+	switch k.kind {
+	case text:
+		maps.Copy(s, schema{"type": "string", "minLength": 1})
+	case boolean:
+		s["type"] = "boolean"
+	case verify:
+		s["type"] = []string{"boolean", "string"}
+	case number:
+		n := schema{"type": "integer", "minimum": k.min}
+		if k.max > 0 {
+			n["maximum"] = k.max
+		}
+		s["anyOf"] = []any{n, schema{"type": "string", "pattern": entire(numberText)}}
+	case credential:
+		s["deprecated"] = true
+	case refused:
+		s["not"] = schema{}
+	}
+	if k.enum != nil {
+		s["enum"] = k.enum
+	}
+	if k.def != "" {
+		s["default"] = k.defaultValue()
+	}
+	if k.kind != section && k.example != "" && !strings.Contains(k.example, ": ") {
+		s["examples"] = []any{strings.Trim(k.example, `"`)}
+	}
+	return s
+}
+
+// defaultValue is the default as JSON has it.
+func (k *key) defaultValue() any {
+	switch k.kind {
+	case boolean, verify:
+		return k.def == "true"
+	case number:
+		if n, err := strconv.Atoi(k.def); err == nil {
+			return n
+		}
+	}
+	return k.def
+}
+
+// entire makes a pattern match the whole text.
+func entire(pattern string) string { return "^(" + pattern + ")$" }

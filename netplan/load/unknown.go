@@ -1,0 +1,75 @@
+package load
+
+import (
+	"strings"
+
+	"homeward/netplan"
+)
+
+// slip is how many letters may be wrong in a known key.
+const slip = 2
+
+// unknown decides about a key that the table does not have.
+func (d *document) unknown(p place, e entry, given map[string]bool) {
+	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, e.name), path: join(p.path, element(e.name)), line: e.line}
+	if p.room.strict {
+		d.unknownStrict(p, q, e.name)
+		return
+	}
+	near, ok := nearest(e.name, p.room.order, func(candidate string) int {
+		if given[candidate] || len(candidate) <= 3 {
+			return 1
+		}
+		return slip
+	})
+	if ok {
+		d.guess(p.below(p.room.children[near], near, 0))
+		d.fault(q, "unknown key: did you mean %s?", near)
+		return
+	}
+	d.unused = append(d.unused, Key{Path: q.path, Line: q.line})
+	if rooms := telling(e.name); len(rooms) > 0 {
+		d.warnings = append(d.warnings, netplan.Warning{Path: q.path, Line: q.line, Message: "is not read here: it belongs at " + strings.Join(rooms, " or ")})
+	}
+}
+
+// unknownStrict refuses a key, with the place or the name that was meant.
+func (d *document) unknownStrict(p, q place, name string) {
+	if rooms := elsewhere(name, q.canonical); inNetwork(p.room.path()) && len(rooms) > 0 {
+		for _, r := range rooms {
+			d.meant[r] = true
+		}
+		d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
+		return
+	}
+	near, ok := nearest(name, p.room.order, func(c string) int { return max(slip, len(c)/3) })
+	if ok {
+		d.guess(p.below(p.room.children[near], near, 0))
+		d.fault(q, "unknown key: did you mean %s?", near)
+		return
+	}
+	d.fault(q, "unknown key: known here are %s", strings.Join(p.room.order, ", "))
+}
+
+// guess notes the key that an unknown one was meant to be.
+func (d *document) guess(p place) {
+	d.meant[p.canonical] = true
+	for _, path := range secondsIn(p.canonical) {
+		d.meant[path] = true
+	}
+	for _, b := range p.room.key.blames {
+		d.blamed[b] = true
+	}
+}
+
+// telling gives the places of a key whose name no other tool would use by
+// chance: it has more than one word and is ours.
+func telling(name string) []string {
+	var rooms []string
+	for _, k := range keys {
+		if strings.Contains(name, "_") && last(k.path) == name && k.kind != credential {
+			rooms = append(rooms, k.path)
+		}
+	}
+	return rooms
+}
