@@ -143,3 +143,12 @@ func carries(ours, r netplan.Rule) bool {
 	onlyOurs := uint32(r.Mask)&^uint32(ours.Mask) == 0
 	return onlyOurs && uint32(ours.Mark)&uint32(r.Mask) == uint32(r.Mark)
 }
+
+// ProblemKinds are all kinds, so that each can be reported as absent.
+func ProblemKinds() []ProblemKind {
+	return []ProblemKind{
+		ProblemNICMissing, ProblemNICAmbiguous, ProblemSuperseded, ProblemRuleMissing, ProblemRouteMissing,
+		ProblemRouteShadowed, ProblemRuleShadowed, ProblemRPFilter, ProblemGateway, ProblemNotConverged,
+		ProblemNotListed, ProblemLegacy,
+	}
+}
