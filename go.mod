@@ -9,6 +9,9 @@ require (
 	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052
 	github.com/mdlayher/netlink v1.11.2
 	github.com/vishvananda/netlink v1.3.1
+	// v0.3.0 loses the store side of "ct mark set" when it lists a rule, so a
+	// comparison with the kernel never ends.
+	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	golang.org/x/mod v0.43.0
 	golang.org/x/sys v0.50.0
 )
@@ -61,7 +64,6 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.1 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
-	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	golang.org/x/exp v0.0.0-20250128182459-e0ece0dbea4c // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.61.0 // indirect

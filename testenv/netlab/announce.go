@@ -4,10 +4,7 @@ package netlab
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"sync"
@@ -139,48 +136,4 @@ func (a *announcer) answer(socket *os.File) {
 			return
 		}
 	}
-}
-
-// gratuitous tells every host of the external network where an address is now.
-func (a *announcer) gratuitous(address netip.Addr) error {
-	link, err := a.node.externalByMAC()
-	if err != nil {
-		return err
-	}
-	index := link.Attrs().Index
-	socket, err := a.node.packetSocket(index, sendOnly)
-	if err != nil {
-		return err
-	}
-	broadcast := net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-	// Both forms, as MetalLB sends them: some hosts learn from one only.
-	for _, operation := range []uint16{arpRequest, arpReply} {
-		frame := arpFrame(operation, a.node.ExternalMAC, address, broadcast, address, broadcast)
-		if err := sendFrame(socket, index, frame); err != nil {
-			return errors.Join(fmt.Errorf("announcing %s from %s: %w", address, a.node.name, err), socket.Close())
-		}
-	}
-	return socket.Close()
-}
-
-const (
-	arpRequest = 1
-	arpReply   = 2
-)
-
-// arpFrame builds an Ethernet frame with RFC 826's packet in it.
-func arpFrame(operation uint16, sender net.HardwareAddr, senderIP netip.Addr, target net.HardwareAddr, targetIP netip.Addr, to net.HardwareAddr) []byte {
-	frame := append(append([]byte{}, to...), sender...)
-	frame = binary.BigEndian.AppendUint16(frame, unix.ETH_P_ARP)
-	frame = append(frame, 0, 1, 8, 0, 6, 4)
-	frame = binary.BigEndian.AppendUint16(frame, operation)
-	frame = append(append(frame, sender...), senderIP.AsSlice()...)
-	return append(append(frame, target...), targetIP.AsSlice()...)
-}
-
-func sendFrame(socket *os.File, index int, frame []byte) error {
-	_, err := withFD(socket, func(fd int) (struct{}, error) {
-		return struct{}{}, unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ARP), Ifindex: index, Halen: 6})
-	})
-	return err
 }

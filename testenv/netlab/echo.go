@@ -15,8 +15,9 @@ import (
 // the size that the reply shall have; the reply is the request again, filled up
 // to that size.
 const (
-	// requestSize is also the smallest reply, in bytes.
 	requestSize = 12
+	// SmallestReply is the least that a reply can have, in bytes.
+	SmallestReply = requestSize
 	// maxReplySize keeps a reply inside one UDP datagram.
 	maxReplySize = 60000
 )

@@ -57,6 +57,13 @@ func program(role string) int {
 		fmt.Println("waiting")
 		fmt.Println("got", <-got)
 		return 8
+	case "orphan":
+		// The shell ends at once and leaves its child behind.
+		out, err := exec.Command("sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!").Output()
+		fmt.Print(string(out))
+		if err != nil {
+			return 5
+		}
 	case "hang":
 		fmt.Println(os.Getpid())
 		time.Sleep(time.Minute)
@@ -176,6 +183,20 @@ func TestInsideDiesWithOutside(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	_ = cmd.Wait()
+}
+
+func TestOrphansEndWithTheLab(t *testing.T) {
+	netlab.Require(t)
+	out, err := outsideCommand("orphan").Output()
+	must(t, err)
+	var pid int
+	if _, err := fmt.Sscan(string(out), &pid); err != nil {
+		t.Fatalf("no pid in %q: %v", out, err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d outlives the lab: %v", pid, err)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 func TestEnterSaysWhyItIsForbidden(t *testing.T) {

@@ -49,22 +49,15 @@ func longer(t *testing.T) context.Context {
 func loadRules(t *testing.T, c *netlab.Cluster, chains ...string) {
 	t.Helper()
 	for _, n := range c.Nodes {
-		text := "table inet homeward {\n" +
-			"set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.74-203.0.113.79 } }\n" +
-			strings.Join(chains, "\n") + "\n}\n"
-		nft(t, n.Host, text)
-		steer(t, c, n)
+		nft(t, n.Host, table(chains...))
+		must(t, n.Steer())
 	}
 }
 
-// steer adds the routing rules and table 251.
-func steer(t *testing.T, c *netlab.Cluster, n *netlab.Node) {
-	t.Helper()
-	a := c.Addresses
-	must(t, n.AddRule(netlab.Rule{Priority: 1001, Mark: 0x2000, Mask: 0x2000, Table: 251}))
-	must(t, n.AddRule(netlab.Rule{Priority: 1011, Mark: 0x2000, Mask: 0x2000, Unreachable: true}))
-	must(t, n.AddRoute(netlab.Route{Destination: a.External, Link: n.ExternalLink, Table: 251}))
-	must(t, n.AddRoute(netlab.Route{Via: a.ExternalGateway, Link: n.ExternalLink, Table: 251}))
+func table(chains ...string) string {
+	return "table inet homeward {\n" +
+		"set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.74-203.0.113.79 } }\n" +
+		strings.Join(chains, "\n") + "\n}\n"
 }
 
 func nft(t *testing.T, h *netlab.Host, text string) {
