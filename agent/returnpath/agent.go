@@ -43,8 +43,8 @@ type Agent struct {
 	lastName     string           // the external link's last known name
 	lastCounters netplan.Counters // survive a table that someone deleted
 	superseded   *supersession
-	logged       string // the problems that were last logged
-	converged    bool   // at least one pass has reached the state
+	journal      journal
+	converged    bool // at least one pass has reached the state
 }
 
 // supersession is when a later agent's table was last seen.

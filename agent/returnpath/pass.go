@@ -4,22 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
 	"homeward/netplan"
 )
 
+// rounds is how often a pass applies steps before it gives up for now: what it
+// mended may be broken again at once.
+const rounds = 3
+
 // Pass brings the node to the desired state once: list, diff, apply, list
 // again. It gives the status after it, and never an error: what is wrong stands
 // in the status.
 func (a *Agent) Pass(ctx context.Context) Status {
 	began := a.cfg.Clock.Elapsed()
-	desired, actual, steps, nicErr := a.look(ctx)
-	todo, applyErr := steps, error(nil)
-	if len(steps) > 0 {
-		applyErr = a.apply(ctx, steps)
+	desired, actual, todo, nicErr := a.look(ctx)
+	var done []Step
+	var applyErr error
+	for range rounds {
+		if len(todo) == 0 {
+			break
+		}
+		applyErr = a.apply(ctx, todo)
+		done = append(done, todo...)
 		// The calls' results are not trusted: a flush can fail with ENOBUFS though
 		// the kernel has done it.
 		desired, actual, todo, nicErr = a.look(ctx)
@@ -28,8 +36,8 @@ func (a *Agent) Pass(ctx context.Context) Status {
 	if len(todo) > 0 {
 		problems = append(problems, notConverged(todo, applyErr))
 	}
-	a.log(steps, problems)
-	return a.publish(began, desired, actual, steps, problems)
+	a.log(done, problems)
+	return a.publish(began, desired, actual, done, problems)
 }
 
 // problems gathers what the operator should know after a pass.
@@ -131,31 +139,5 @@ func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
-	}
-}
-
-// log says what was done, and what is wrong whenever that changed.
-func (a *Agent) log(steps []Step, problems []Problem) {
-	for _, s := range steps {
-		a.cfg.Log.Info("changed the node", "step", s.String(), "repair", a.converged)
-	}
-	var texts []string
-	for _, p := range problems {
-		texts = append(texts, p.Text)
-	}
-	all := strings.Join(texts, "\n")
-	if all == a.logged {
-		return
-	}
-	a.logged = all
-	if len(problems) == 0 {
-		a.cfg.Log.Info("the node is as it shall be")
-	}
-	for _, p := range problems {
-		level := slog.LevelWarn
-		if p.Blocking {
-			level = slog.LevelError
-		}
-		a.cfg.Log.Log(context.Background(), level, p.Text, "kind", p.Kind, "remedy", p.Remedy)
 	}
 }
