@@ -53,12 +53,19 @@ type resolver struct {
 	faults []Fault
 }
 
+// maxFaults bounds what a hostile plan can make of a few thousand addresses that
+// all overlap; nobody reads so many.
+const maxFaults = 10_000
+
 func (r *resolver) fault(path, format string, args ...any) {
-	r.faults = append(r.faults, Fault{Path: path, Message: fmt.Sprintf(format, args...)})
+	r.clash(path, "", format, args...)
 }
 
 // clash is a fault of two fields; path is the one that should change.
 func (r *resolver) clash(path, other, format string, args ...any) {
+	if len(r.faults) >= maxFaults {
+		return
+	}
 	r.faults = append(r.faults, Fault{Path: path, Other: other, Message: fmt.Sprintf(format, args...)})
 }
 

@@ -45,18 +45,22 @@ func externalLink(p *netplan.Plan, m netplan.Machine) *network.LinkConfigV1Alpha
 	doc := network.NewLinkConfigV1Alpha1(netplan.AliasExternal)
 	doc.LinkUp = new(true)
 	doc.LinkMTU = linkMTU(p.External.MTU)
-	// One address only: the kernel takes the sender of its ARP requests from the
-	// link's addresses, and with both the anchor and a real address it would be
-	// left to chance which of them a strict gateway sees.
-	address := m.Anchor
-	if m.ExternalAddress.IsValid() {
-		address = m.ExternalAddress
-	}
-	doc.LinkAddresses = []network.AddressConfig{linkAddress(netip.PrefixFrom(address, 32))}
+	doc.LinkAddresses = []network.AddressConfig{linkAddress(netip.PrefixFrom(externalAddress(m), 32))}
 	if p.RepliesExternally(m) {
 		doc.LinkRoutes = externalRoutes(p)
 	}
 	return doc
+}
+
+// externalAddress is the one address on the external link: the real one where the
+// machine has it, else the anchor. Only one, for the kernel takes the sender of its
+// ARP requests from the link's addresses, and with both it would be left to chance
+// which of them a strict gateway sees.
+func externalAddress(m netplan.Machine) netip.Addr {
+	if m.ExternalAddress.IsValid() {
+		return m.ExternalAddress
+	}
+	return m.Anchor
 }
 
 // externalRoutes are the routes of our table, in the order in which each can be
@@ -76,15 +80,12 @@ func externalRoutes(p *netplan.Plan) []network.RouteConfig {
 	)
 }
 
-// privateLink is nil where there is nothing to say: DHCP with the usual MTU.
+// privateLink says that the link is up even where DHCP does the rest: once there
+// is any document of a link, Talos does by itself only what documents say.
 func privateLink(p *netplan.Plan, m netplan.Machine) *network.LinkConfigV1Alpha1 {
-	mtu := linkMTU(p.Cluster.MTU)
-	if mtu == 0 && !m.Address.IsValid() {
-		return nil
-	}
 	doc := network.NewLinkConfigV1Alpha1(netplan.AliasPrivate)
 	doc.LinkUp = new(true)
-	doc.LinkMTU = mtu
+	doc.LinkMTU = linkMTU(p.Cluster.MTU)
 	if m.Address.IsValid() {
 		doc.LinkAddresses = []network.AddressConfig{linkAddress(netip.PrefixFrom(m.Address, p.Cluster.CIDR.Bits()))}
 		if p.Cluster.Gateway.IsValid() {

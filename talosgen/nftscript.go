@@ -93,7 +93,7 @@ func nftScript(p *netplan.Plan, m netplan.Machine) string {
 		{"scratch", netplan.NFTablesScratchTable},
 		{"mac", m.MACs.External.String()},
 		{"alias", netplan.AliasExternal},
-		{"anchor", m.Anchor.String()},
+		{"sender", externalAddress(m).String()},
 		{"before", t.before},
 		{"marking", t.marking},
 		{"after", t.after},

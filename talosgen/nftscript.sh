@@ -1,5 +1,5 @@
 # Above this line stand this machine's values: name, table, scratch, mac, alias,
-# anchor, and the nft text in three parts: before, marking, after.
+# sender, and the nft text in three parts: before, marking, after.
 set -u
 newline='
 '
@@ -181,7 +181,7 @@ rest() {
 
 trap 'stopping=yes; [ -z "$nap" ] || kill "$nap" 2>/dev/null' TERM INT
 say "keeping table inet $table for the NIC with MAC $mac"
-say "the node asks for its gateway's MAC from $anchor; this pod cannot help where the gateway ignores that sender, the agent (agent.image) can"
+say "the node asks for its gateway's MAC from $sender; this pod cannot help where the gateway ignores that sender, the agent (agent.image) can"
 while [ -z "$stopping" ]; do
   follow_nic
   if check; then

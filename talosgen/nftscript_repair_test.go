@@ -3,6 +3,7 @@ package talosgen_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,10 +66,14 @@ func TestScriptLeavesARightTableAlone(t *testing.T) {
 		t.Fatalf("the table is not as the test needs it:\n%s", before)
 	}
 
+	pauses := n.recordPauses()
 	s := n.start(podScript(t, p))
 	s.says("external NIC is ens19", "table inet homeward is in place")
 	said := s.log.String()
 	time.Sleep(severalPasses)
+	if got := pauses(); len(got) < 2 || slices.ContainsFunc(got, func(s string) bool { return s != "2" }) {
+		t.Errorf("pauses %v, want always 2 seconds", got)
+	}
 	if after := n.run("nft -a list table inet homeward"); after != before {
 		t.Errorf("was\n%s\nis\n%s", before, after)
 	}
@@ -78,6 +83,21 @@ func TestScriptLeavesARightTableAlone(t *testing.T) {
 	if !strings.Contains(said, "from 169.254.") || strings.Count(said, "\n") != 4 {
 		t.Errorf("want four lines, one naming the anchor:\n%s", said)
 	}
+}
+
+// As process 1 it gets no SIGTERM that it does not ask for, and a shell that waits
+// for a program hears none until that ends.
+func TestScriptEndsInTheMiddleOfAPause(t *testing.T) {
+	t.Parallel()
+	p := podPlan(t, nil)
+	n := newNode(t, p)
+	n.addNIC("ens19", n.mac)
+	n.wrap("sleep", "set -- 60")
+	s := n.start(podScript(t, p))
+	s.says("was not there: installed")
+	time.Sleep(time.Second)
+	s.stop()
+	s.says("stopping; table inet homeward stays")
 }
 
 // The new table takes the place of the old one in one transaction.
@@ -111,14 +131,8 @@ func TestScriptOutlivesAFailingNFT(t *testing.T) {
 	n.addNIC("ens19", n.mac)
 	want := n.wants(documentedTable)
 	broken := filepath.Join(t.TempDir(), "broken")
-	wrapper := "#!" + filepath.Join(n.bin, "dash") + "\n" +
-		"if [ -e " + broken + " ]; then echo 'Error: No buffer space available' >&2; exit 1; fi\nexec " + n.nft + ` "$@"` + "\n"
-	if err := os.Remove(filepath.Join(n.bin, "nft")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(n.bin, "nft"), []byte(wrapper), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	n.wrap("nft", "if [ -e "+broken+" ]; then echo 'Error: No buffer space available' >&2; exit 1; fi")
+	pauses := n.recordPauses()
 	breakNFT := func() {
 		if err := os.WriteFile(broken, nil, 0o644); err != nil {
 			t.Fatal(err)
@@ -136,6 +150,9 @@ func TestScriptOutlivesAFailingNFT(t *testing.T) {
 	}
 	n.eventually(want)
 	s.says("working again")
+	if got := pauses(); len(got) < 1 || got[0] != "4" || slices.Contains(got[1:], "4") {
+		t.Errorf("pauses %v, want 4 and then longer ones until it works", got)
+	}
 
 	t.Run("a listing that fails is no reason to write", func(t *testing.T) {
 		n := n.on(t)

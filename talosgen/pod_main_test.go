@@ -11,16 +11,13 @@ import (
 	"homeward/testenv/netlab"
 )
 
-// updateFlag rewrites the goldens under testdata.
-const updateFlag = "update"
-
 func TestMain(m *testing.M) {
-	if flag.Lookup(updateFlag) == nil {
-		flag.Bool(updateFlag, false, "rewrite the goldens under testdata")
+	if flag.Lookup("update") == nil {
+		flag.Bool("update", false, "rewrite the goldens under testdata")
 	}
 	// The script's tests wait far more than they work. A -parallel on the command
 	// line is read later and wins.
-	if err := flag.Set("test.parallel", "16"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	netlab.Main(m)
@@ -30,7 +27,7 @@ func TestMain(m *testing.M) {
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
-	if flag.Lookup(updateFlag).Value.String() == "true" {
+	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -104,9 +104,7 @@ func (s *stream) links(r *Renderer, m netplan.Machine) {
 	if m.External {
 		s.text(r.aliasText(netplan.AliasExternal, m.MACs.External))
 	}
-	if link := privateLink(r.plan, m); link != nil {
-		s.add(link)
-	}
+	s.add(privateLink(r.plan, m))
 	if m.External {
 		s.add(externalLink(r.plan, m))
 	}

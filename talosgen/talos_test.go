@@ -1,6 +1,7 @@
 package talosgen
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -22,8 +23,22 @@ var bundle = sync.OnceValues(func() (*secrets.Bundle, error) {
 	return secrets.NewBundle(secrets.NewFixedClock(time.Now()), config.TalosVersion1_2)
 })
 
+// bases keeps what base has made, by its arguments.
+var bases sync.Map
+
 // base is what `talosctl gen config` would write for a role.
 func base(t testing.TB, role netplan.Role, contract string, comments encoder.CommentsFlags) []byte {
+	t.Helper()
+	key := fmt.Sprint(role, contract, comments)
+	if made, ok := bases.Load(key); ok {
+		return made.([]byte)
+	}
+	made := makeBase(t, role, contract, comments)
+	bases.Store(key, made)
+	return made
+}
+
+func makeBase(t testing.TB, role netplan.Role, contract string, comments encoder.CommentsFlags) []byte {
 	t.Helper()
 	b, err := bundle()
 	if err != nil {

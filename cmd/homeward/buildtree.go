@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"homeward/cmd/homeward/internal/outdir"
 	"homeward/netplan"
@@ -40,6 +44,7 @@ func buildTree(ctx context.Context, plan *netplan.Plan, bases bases) (outdir.Tre
 	}}
 	if len(bases) > 0 {
 		b.tree.Owned = append(b.tree.Owned, dirMachines)
+		b.add(outdir.File{Path: dirMachines + "/.gitignore", Content: []byte("*\n")})
 	}
 	for _, step := range []func() error{
 		func() error { return b.machines(ctx, bases) },
@@ -59,36 +64,53 @@ func (b *treeBuilder) add(f outdir.File) {
 	}
 }
 
-// machines renders each machine's patch and, with bases, its whole config.
+// machines renders each machine's patch and, with bases, its whole config, on all
+// cores: they do not depend on one another.
 func (b *treeBuilder) machines(ctx context.Context, bases bases) error {
 	renderer, err := talosgen.NewRenderer(b.plan)
 	if err != nil {
 		return err
 	}
-	for _, m := range b.plan.Machines {
-		if err := ctx.Err(); err != nil {
+	rendered := make([][]outdir.File, len(b.plan.Machines))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range b.plan.Machines {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			rendered[i], err = renderMachine(renderer, b.plan, m, bases)
 			return err
-		}
-		pod, err := talosgen.StaticPod(b.plan, m)
-		if err != nil {
-			return err
-		}
-		patch, err := renderer.MachinePatch(m, pod)
-		if err != nil {
-			return err
-		}
-		b.add(outdir.File{Path: dirTalos + "/" + m.Name + ".yaml", Content: patch})
-		base, ok := bases[m.Role]
-		if !ok {
-			continue
-		}
-		whole, err := renderer.Complete(base.text, m, pod)
-		if err != nil {
-			return &coded{exitUsage, fmt.Errorf("%s: %w", base.path, err)}
-		}
-		b.add(outdir.File{Path: dirMachines + "/" + m.Name + ".yaml", Content: whole, Secret: true})
+		})
 	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	b.tree.Files = append(b.tree.Files, slices.Concat(rendered...)...)
 	return nil
+}
+
+// renderMachine gives the files of one machine.
+func renderMachine(renderer *talosgen.Renderer, plan *netplan.Plan, m netplan.Machine, bases bases) ([]outdir.File, error) {
+	pod, err := talosgen.StaticPod(plan, m)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := renderer.MachinePatch(m, pod)
+	if err != nil {
+		return nil, err
+	}
+	files := []outdir.File{{Path: dirTalos + "/" + m.Name + ".yaml", Content: patch}}
+	base, ok := bases[m.Role]
+	if !ok {
+		return files, nil
+	}
+	whole, err := renderer.Complete(base.text, m, pod)
+	if err != nil {
+		return nil, &coded{exitUsage, fmt.Errorf("%s: %w", base.path, err)}
+	}
+	return append(files, outdir.File{Path: dirMachines + "/" + m.Name + ".yaml", Content: whole, Secret: true}), nil
 }
 
 // objects renders what goes to Kubernetes, and what tells how.

@@ -48,7 +48,7 @@ difference.`,
 	cmd.Flags().StringVar(&f.out, "out", "out", "the directory to write to")
 	cmd.Flags().StringSliceVar(&f.bases, "base", nil, "base machine configs: one for control planes, one for workers")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what would change and write nothing")
-	cmd.Flags().BoolVar(&f.force, "force", false, "also overwrite and remove files that are not Homeward's")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also overwrite files that are not Homeward's")
 	return cmd
 }
 

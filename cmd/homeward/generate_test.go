@@ -163,6 +163,9 @@ func TestGenerateWithBases(t *testing.T) {
 		t.Fatalf("exit %d: %s", got.code, got.err)
 	}
 	first := snapshot(t, out)
+	if !strings.HasSuffix(first["machines/.gitignore"], "\n*\n") {
+		t.Errorf("git would take the secrets: %q", first["machines/.gitignore"])
+	}
 	for _, name := range []string{"machines/edge-controlplane-01.yaml", "machines/edge-worker-01.yaml"} {
 		cfg, err := configloader.NewFromBytes([]byte(first[name]))
 		if err != nil {

@@ -120,3 +120,19 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// Ranges that all overlap one another must not cost the square of their number.
+func TestFaultsOfOverlappingRangesAreBounded(t *testing.T) {
+	var reserved []string
+	for i := range 400 {
+		reserved = append(reserved, fmt.Sprintf("203.0.113.64-203.0.113.%d", 65+i%50))
+	}
+	pool := "[" + strings.Repeat("203.0.113.64/28, ", 400) + "]"
+	file := with(t, read(t, "seed.yaml"), "203.0.113.75-203.0.113.78", pool+"\n      reserved: ["+strings.Join(reserved, ", ")+"]")
+	got := mistakes(t, file)
+	last := got[len(got)-1]
+	var more int
+	if _, err := fmt.Sscanf(last, "22: proxmox.network.external.ingress_pool: and %d more faults of this kind", &more); err != nil || more > 10_000 {
+		t.Errorf("%d faults, last is %q (%v)", len(got), last, err)
+	}
+}

@@ -45,17 +45,17 @@ const maxPerGroup = 20
 
 // collector gathers faults and keeps every group to maxPerGroup.
 type collector struct {
-	list   []Located
 	groups map[string]*group
 }
 
 // group is the faults of one field.
 type group struct {
 	count int
+	shown []Located
 	first Located // the first that is not shown
 }
 
-// add takes one fault. Group is the field's path in the table.
+// add takes one fault, once. Name is the field's path in the table.
 func (c *collector) add(name string, l Located) {
 	if c.groups == nil {
 		c.groups = map[string]*group{}
@@ -65,11 +65,14 @@ func (c *collector) add(name string, l Located) {
 		g = &group{}
 		c.groups[name] = g
 	}
+	l.Message = clean(l.Message)
+	if slices.Contains(g.shown, l) {
+		return
+	}
 	g.count++
 	switch {
 	case g.count <= maxPerGroup:
-		l.Message = clean(l.Message)
-		c.list = append(c.list, l)
+		g.shown = append(g.shown, l)
 	case g.count == maxPerGroup+1:
 		g.first = l
 	}
@@ -86,10 +89,11 @@ func (c *collector) countOnly(name string) bool {
 	return true
 }
 
-// sorted gives the faults in file order, each at most once.
+// sorted gives the faults in file order.
 func (c *collector) sorted() []Located {
-	list := slices.Clone(c.list)
+	var list []Located
 	for _, g := range c.groups {
+		list = append(list, g.shown...)
 		if more := g.count - maxPerGroup; more > 0 {
 			list = append(list, Located{Line: g.first.Line, Path: g.first.Path, Message: fmt.Sprintf("and %d more faults of this kind", more)})
 		}
@@ -97,7 +101,7 @@ func (c *collector) sorted() []Located {
 	slices.SortStableFunc(list, func(a, b Located) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
-	return slices.Compact(list)
+	return list
 }
 
 // clean replaces what would move a terminal's cursor.

@@ -42,6 +42,7 @@ func TestHostileFiles(t *testing.T) {
 		"deep maps":            {"x:\n" + deepMap(70), "65: : maps and lists nest deeper than 64 levels"},
 		"deep by aliases":      {deepAliases(70), "65: : maps and lists nest deeper than 64 levels"},
 		"a million entries":    {"name: [" + strings.Repeat("1,", 1_000_000) + "]", "1: : the file has 1000000 lines and list entries: at most 150000 are read"},
+		"too many ranges":      {with(t, read(t, "seed.yaml"), "203.0.113.75-203.0.113.78", "["+strings.Repeat("203.0.113.75,", 1001)+"]"), "22: proxmox.network.external.ingress_pool: the list has 1001 entries: give at most 1000"},
 		"too many names":       {manyNames(), "2: machines: the section has 10001 entries: give at most 10000"},
 		"too large":            {strings.Repeat("#", MaxBytes+1), "1: : the file is over 4 MiB: this is no cluster.yaml"},
 	} {

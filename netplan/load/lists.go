@@ -14,6 +14,14 @@ import (
 // names a section.
 const maxEntries = 10_000
 
+// entries is how many entries a list of this key may have.
+func (k *key) entries() int {
+	if k.kind == ranges {
+		return netplan.MaxRanges
+	}
+	return maxEntries
+}
+
 // list reads a value that is one entry or a list of them. With a wrong entry the
 // whole list counts as unknown, so that nothing is concluded from half of it.
 func list[T any](d *document, n *yaml.Node, p place, parse func(string) (T, error)) ([]T, error) {
@@ -24,8 +32,8 @@ func list[T any](d *document, n *yaml.Node, p place, parse func(string) (T, erro
 		}
 		return []T{v}, nil
 	}
-	if len(n.Content) > maxEntries {
-		return nil, fmt.Errorf("the list has %d entries: give at most %d", len(n.Content), maxEntries)
+	if most := p.room.key.entries(); len(n.Content) > most {
+		return nil, fmt.Errorf("the list has %d entries: give at most %d", len(n.Content), most)
 	}
 	out := make([]T, 0, len(n.Content))
 	wrong := false

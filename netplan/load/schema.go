@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+
+	"homeward/netplan"
 )
 
 // schema is a JSON Schema object; its keys are sorted when it is written.
@@ -41,8 +43,8 @@ const (
 func definitions() schema {
 	str := func(pattern string) schema { return schema{"type": "string", "pattern": entire(pattern)} }
 	ref := func(name string) schema { return schema{"$ref": "#/$defs/" + name} }
-	listOf := func(name string) schema {
-		return schema{"anyOf": []any{ref(name), schema{"type": "array", "items": ref(name), "maxItems": maxEntries}}}
+	listOf := func(name string, most int) schema {
+		return schema{"anyOf": []any{ref(name), schema{"type": "array", "items": ref(name), "maxItems": most}}}
 	}
 	return schema{
 		"address":   str(address),
@@ -52,10 +54,10 @@ func definitions() schema {
 		"range":     str(address + "|" + prefix + "|" + ` *` + span + ` *`),
 		"source":    str(address + "|" + prefix),
 		"text":      schema{"type": "string", "minLength": 1},
-		"addresses": listOf("address"),
-		"ranges":    listOf("range"),
-		"sources":   listOf("source"),
-		"texts":     listOf("text"),
+		"addresses": listOf("address", maxEntries),
+		"ranges":    listOf("range", netplan.MaxRanges),
+		"sources":   listOf("source", maxEntries),
+		"texts":     listOf("text", maxEntries),
 	}
 }
 

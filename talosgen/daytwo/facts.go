@@ -3,6 +3,7 @@ package daytwo
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 
 // listLimit is how many machines are named one by one; plan.json has them all.
 const listLimit = 24
+
+// httpsPort is what the ingress controller's Service answers on.
+const httpsPort = 443
 
 // The earlier scheme on such nodes: a table and rules by which it is recognised.
 const (
@@ -33,8 +37,9 @@ type facts struct {
 	BasePatch string
 	// Pool is the pool's text, empty without a pool.
 	Pool string
-	// TestTarget is an address and port to measure from outside.
-	TestTarget string
+	// TestHost and TestPort are where a test from outside goes.
+	TestHost netip.Addr
+	TestPort int
 	// ListMachines says that the cluster is small enough for a table.
 	ListMachines bool
 	// What chapters and sentences depend on. HasPod says that some machine runs the
@@ -76,9 +81,9 @@ func newFacts(p *netplan.Plan) facts {
 	f.RunsAgent = f.HasPod && p.ReturnPath != nil && p.ReturnPath.Pod == netplan.PodAgent
 	if p.External != nil && len(p.External.IngressPool) > 0 {
 		f.HasPool, f.Pool = true, poolText(p.External.IngressPool)
-		f.TestTarget = p.External.IngressPool[0].First.String() + ":443"
+		f.TestHost, f.TestPort = p.External.IngressPool[0].First, httpsPort
 		if p.Ingress.Address.IsValid() {
-			f.TestTarget = p.Ingress.Address.String() + ":443"
+			f.TestHost = p.Ingress.Address
 		}
 	}
 	return f

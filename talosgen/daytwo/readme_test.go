@@ -167,7 +167,7 @@ func TestOrderOfWork(t *testing.T) {
 	before(t, text, "### Growing the pool", "Apply to **all** nodes", "kubectl apply -f kubernetes/metallb.yaml")
 	before(t, text, "### Shrinking the pool", "kubectl apply -f kubernetes/metallb.yaml", "apply to the nodes")
 	before(t, text, "### Taking over", "ip taloscluster_return_path", "routing table 100")
-	before(t, text, "### Leaving Homeward", "delete l2advertisement", "cleanup-pod.yaml", "homeward release")
+	before(t, text, "### Leaving Homeward", "delete l2advertisement", "cleanup-pod.yaml")
 	before(t, text, "now `registry.example.edu/homeward-agent:v1`", "imagePullSecrets", "machine.registries")
 	before(t, text, "## Limits", "behind the external router", "20 seconds")
 }

@@ -3,7 +3,8 @@ package metallb_test
 import (
 	"bytes"
 	"maps"
-	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -13,10 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	"homeward/netplan"
-	"homeward/talosgen/gitops"
 )
+
+// goldens are what talosgen/gitops renders, one file per plan.
+const goldens = "../../talosgen/gitops/testdata"
 
 // rendered is what one plan gives, decoded.
 type rendered struct {
@@ -27,9 +28,9 @@ type rendered struct {
 	docs [][]byte
 }
 
-func render(t *testing.T, p *netplan.Plan) rendered {
+func read(t *testing.T, file string) rendered {
 	t.Helper()
-	text, err := gitops.MetalLB(p)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,99 +47,79 @@ func render(t *testing.T, p *netplan.Plan) rendered {
 	return out
 }
 
-// plan is two workers, one of them without the external NIC where wanted.
-func plan(t *testing.T, mixed bool, ranges ...string) *netplan.Plan {
+// files are the golden files for MetalLB, by the plan's name.
+func files(t *testing.T) map[string]string {
 	t.Helper()
-	p := &netplan.Plan{
-		Name:     "edge",
-		External: &netplan.External{CIDR: netip.MustParsePrefix("203.0.113.0/25")},
-		Ingress:  netplan.Ingress{Class: "traefik", ExternalTrafficPolicy: "Cluster"},
-		Machines: []netplan.Machine{
-			{Name: "edge-worker-01", Role: netplan.RoleWorker, External: true},
-			{Name: "edge-worker-02", Role: netplan.RoleWorker, External: !mixed},
-		},
+	const suffix = ".metallb.yaml"
+	paths, err := filepath.Glob(filepath.Join(goldens, "*"+suffix))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no golden files in %s: %v", goldens, err)
 	}
-	for _, s := range ranges {
-		r, err := netplan.ParseRange(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.External.IngressPool = append(p.External.IngressPool, r)
+	out := map[string]string{}
+	for _, path := range paths {
+		base := filepath.Base(path)
+		out[base[:len(base)-len(suffix)]] = path
 	}
-	return p
+	return out
+}
+
+// parsed is what MetalLB's controller makes of the objects.
+type parsed struct {
+	Addresses, Nodes, Interfaces []string
+	AutoAssign                   bool
 }
 
 func TestMetalLBParsesThePool(t *testing.T) {
-	tests := []struct {
-		name      string
-		ranges    []string
-		mixed     bool
-		link      string
-		addresses []string
-		nodes     []string
-	}{
-		{name: "one range", ranges: []string{"203.0.113.75-203.0.113.78"},
-			addresses: []string{"203.0.113.75/32", "203.0.113.76/31", "203.0.113.78/32"},
-			nodes:     []string{"edge-worker-01", "edge-worker-02"}},
-		{name: "addresses, networks and ranges", ranges: []string{"203.0.113.10", "203.0.113.16/30", "203.0.113.75 - 203.0.113.76"},
-			addresses: []string{"203.0.113.10/32", "203.0.113.16/30", "203.0.113.75/32", "203.0.113.76/32"},
-			nodes:     []string{"edge-worker-01", "edge-worker-02"}},
-		{name: "only labelled nodes announce", ranges: []string{"203.0.113.80/32"}, mixed: true,
-			addresses: []string{"203.0.113.80/32"}, nodes: []string{"edge-worker-01"}},
-		{name: "one interface", ranges: []string{"203.0.113.80/32"}, link: "ens19",
-			addresses: []string{"203.0.113.80/32"}, nodes: []string{"edge-worker-01", "edge-worker-02"}},
+	both := []string{"labelled", "unlabelled"}
+	seed := parsed{Addresses: []string{"203.0.113.75/32", "203.0.113.76/31", "203.0.113.78/32"}, Nodes: both, AutoAssign: true}
+	several, labelled, named := seed, seed, seed
+	several.Addresses = append([]string{"203.0.113.10/32", "203.0.113.16/30"}, seed.Addresses...)
+	labelled.Nodes = both[:1]
+	named.Interfaces = []string{"ens19"}
+	special := map[string]parsed{"several-ranges": several, "some-without-external": labelled, "interface-named": named}
+
+	// The label stands here by itself: a change of it must be meant.
+	nodes := []corev1.Node{
+		{ObjectMeta: metav1.ObjectMeta{Name: "labelled", Labels: map[string]string{"node.homeward/external": "true"}}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "unlabelled"}},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			p := plan(t, tt.mixed, tt.ranges...)
-			p.Ingress.Interface = tt.link
-			got := render(t, p)
+	for name, file := range files(t) {
+		t.Run(name, func(t *testing.T) {
+			want, ok := special[name]
+			if !ok {
+				want = seed
+			}
+			delete(special, name)
+			in := read(t, file)
 			cfg, err := config.For(config.ClusterResources{
-				Pools:  []metallbv1beta1.IPAddressPool{got.pool},
-				L2Advs: []metallbv1beta1.L2Advertisement{got.l2},
-				Nodes:  nodes(p),
+				Pools:  []metallbv1beta1.IPAddressPool{in.pool},
+				L2Advs: []metallbv1beta1.L2Advertisement{in.l2},
+				Nodes:  nodes,
 			}, config.ValidationFor("native"))
 			if err != nil {
 				t.Fatalf("MetalLB refuses the objects: %v", err)
 			}
 			pool := cfg.Pools.ByName["ingress"]
-			if pool == nil || !pool.AutoAssign || len(pool.L2Advertisements) != 1 {
+			if pool == nil || len(pool.L2Advertisements) != 1 {
 				t.Fatalf("MetalLB made of it: %+v", pool)
 			}
-			var addresses []string
-			for _, n := range pool.CIDR {
-				addresses = append(addresses, n.String())
-			}
-			if diff := cmp.Diff(tt.addresses, addresses); diff != "" {
-				t.Errorf("addresses (-want +got):\n%s", diff)
-			}
 			l2 := pool.L2Advertisements[0]
-			if diff := cmp.Diff(tt.nodes, slices.Sorted(maps.Keys(l2.Nodes))); diff != "" {
-				t.Errorf("announcing nodes (-want +got):\n%s", diff)
+			got := parsed{Nodes: slices.Sorted(maps.Keys(l2.Nodes)), Interfaces: l2.Interfaces, AutoAssign: pool.AutoAssign}
+			for _, n := range pool.CIDR {
+				got.Addresses = append(got.Addresses, n.String())
 			}
-			if l2.AllInterfaces != (tt.link == "") || (tt.link != "" && !slices.Equal(l2.Interfaces, []string{tt.link})) {
-				t.Errorf("interfaces %v, all %t, want %q", l2.Interfaces, l2.AllInterfaces, tt.link)
+			if diff := cmp.Diff(want, got); diff != "" || l2.AllInterfaces != (want.Interfaces == nil) {
+				t.Errorf("all interfaces: %t, rest (-want +got):\n%s", l2.AllInterfaces, diff)
 			}
 		})
 	}
-}
-
-// nodes are the plan's machines as the cluster has them: with our label on those
-// that have the external NIC.
-func nodes(p *netplan.Plan) []corev1.Node {
-	var out []corev1.Node
-	for _, m := range p.Machines {
-		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: m.Name}}
-		if m.External {
-			node.Labels = map[string]string{netplan.LabelExternal: "true"}
-		}
-		out = append(out, node)
+	for name := range special {
+		t.Errorf("no golden file for %s", name)
 	}
-	return out
 }
 
 func TestNamespaceLetsTheSpeakerIn(t *testing.T) {
-	got := render(t, plan(t, false, "203.0.113.80/32")).namespace
+	got := read(t, files(t)["seed"]).namespace
 	want := map[string]string{
 		"pod-security.kubernetes.io/enforce": "privileged",
 		"pod-security.kubernetes.io/audit":   "privileged",

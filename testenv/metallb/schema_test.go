@@ -77,15 +77,15 @@ func crdSchema(t *testing.T, plural string) *apiextensions.JSONSchemaProps {
 }
 
 func TestObjectsFitTheCRDs(t *testing.T) {
-	p := plan(t, true, "203.0.113.10", "203.0.113.16/30", "203.0.113.75-203.0.113.78")
-	p.Ingress.Interface = "ens19"
-	docs := render(t, p).docs
-	for i, plural := range []string{"ipaddresspools", "l2advertisements"} {
-		t.Run(plural, func(t *testing.T) {
-			for _, fault := range checkSchema(t, plural, docs[i]) {
-				t.Error(fault)
-			}
-		})
+	for name, file := range files(t) {
+		docs := read(t, file).docs
+		for i, plural := range []string{"ipaddresspools", "l2advertisements"} {
+			t.Run(name+" "+plural, func(t *testing.T) {
+				for _, fault := range checkSchema(t, plural, docs[i]) {
+					t.Error(fault)
+				}
+			})
+		}
 	}
 	t.Run("a wrong object is refused", func(t *testing.T) {
 		wrong := []byte("apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: ingress}\nspec: {addresses: 7, more: 1}\n")

@@ -4,6 +4,7 @@ package netlab
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 )
 
@@ -118,6 +119,18 @@ func (c *Cluster) Close() error {
 	}
 	c.Nodes, c.servers, c.hosts = nil, nil, nil
 	return errors.Join(errs...)
+}
+
+// Hosts gives every host under a short name, for a shell.
+func (c *Cluster) Hosts() map[string]*Host {
+	hosts := map[string]*Host{
+		"switch": c.plugs, "router": c.Router, "gateway": c.PrivateGateway, "onlink": c.OnLink, "behind": c.Behind,
+	}
+	for i, n := range c.Nodes {
+		hosts[fmt.Sprintf("node%d", i+1)] = n.Host
+		hosts[fmt.Sprintf("pod%d", i+1)] = n.Pod
+	}
+	return hosts
 }
 
 func (c *Cluster) host(name string) (*Host, error) {

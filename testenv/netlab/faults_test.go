@@ -3,7 +3,6 @@
 package netlab_test
 
 import (
-	"context"
 	"net/netip"
 	"testing"
 	"time"
@@ -69,7 +68,7 @@ func TestFaults(t *testing.T) {
 			must(t, test.fault(n))
 			before, err := c.Spoofed()
 			must(t, err)
-			got := damage{Pod: reached(t, c, false), Host: reached(t, c, true)}
+			got := damage{Pod: reached(t, c, false, test.want.Pod), Host: reached(t, c, true, test.want.Host)}
 			after, err := c.Spoofed()
 			must(t, err)
 			got.Leaks = after > before
@@ -80,11 +79,15 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func reached(t *testing.T, c *netlab.Cluster, host bool) bool {
+// reached says whether a client behind the router is answered. What is expected
+// to be may take long on a busy machine; what is not must stay away for 250 ms.
+func reached(t *testing.T, c *netlab.Cluster, host, expected bool) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
-	defer cancel()
-	return c.Behind.Request(ctx, netlab.TCP, target(t, c, 0, host), 12) == nil
+	patience := 250 * time.Millisecond
+	if expected {
+		patience = 5 * time.Second
+	}
+	return requestWithin(t, patience, c.Behind, netlab.TCP, target(t, c, 0, host), 12) == nil
 }
 
 func flushTable(n *netlab.Node) error {
@@ -131,8 +134,8 @@ func TestAnnouncerFollowsTheNIC(t *testing.T) {
 			// What the network knew of the address is not forgotten by a fault.
 			_, err := c.OnLink.Command(shortly(t), "ip", "neigh", "flush", "all").Output()
 			must(t, err)
-			for ctx := shortly(t); !answers(t, c, c.OnLink); {
-				must(t, ctx.Err())
+			if !answers(t, c, c.OnLink, true) {
+				t.Error("the address is not answered for any more")
 			}
 		})
 	}

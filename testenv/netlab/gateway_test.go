@@ -15,13 +15,16 @@ import (
 	"homeward/testenv/netlab"
 )
 
-// answers says whether a request to the pod on the first node is answered. No
-// answer within 300 ms is none: an answered one takes a millisecond.
-func answers(t *testing.T, c *netlab.Cluster, from *netlab.Host) bool {
+// answers says whether a request to the pod on the first node is answered. What
+// is expected to be may take long on a busy machine; what is not must stay away
+// for 300 ms.
+func answers(t *testing.T, c *netlab.Cluster, from *netlab.Host, expected bool) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	return from.Request(ctx, netlab.TCP, target(t, c, 0, false), 12) == nil
+	patience := 300 * time.Millisecond
+	if expected {
+		patience = 5 * time.Second
+	}
+	return requestWithin(t, patience, from, netlab.TCP, target(t, c, 0, false), 12) == nil
 }
 
 // forgetGateway makes the node ask for the gateway's hardware address anew.
@@ -48,13 +51,13 @@ func TestGatewayARP(t *testing.T) {
 			n := c.Nodes[0]
 			must(t, c.SetGatewayARP(test.manner))
 			forgetGateway(t, n)
-			if got := answers(t, c, c.Behind); got != test.plain {
+			if got := answers(t, c, c.Behind, test.plain); got != test.plain {
 				t.Errorf("client behind the router answered: %v, want %v", got, test.plain)
 			}
-			if !answers(t, c, c.OnLink) {
+			if !answers(t, c, c.OnLink, true) {
 				t.Error("the manner of the gateway hurts the on-link client too")
 			}
-			if got := probeGateway(t, c, n); got != test.probe {
+			if got := probeGateway(t, c, n, test.probe); got != test.probe {
 				t.Errorf("probe answered: %v, want %v", got, test.probe)
 			}
 		})
@@ -62,12 +65,16 @@ func TestGatewayARP(t *testing.T) {
 }
 
 // probeGateway sends an RFC 5227 probe and says whether the gateway answers.
-func probeGateway(t *testing.T, c *netlab.Cluster, n *netlab.Node) bool {
+func probeGateway(t *testing.T, c *netlab.Cluster, n *netlab.Node, expected bool) bool {
 	t.Helper()
 	capture, err := n.Capture(shortly(t), n.ExternalLink)
 	must(t, err)
 	must(t, n.ProbeARP(c.Addresses.ExternalGateway))
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	patience := 300 * time.Millisecond
+	if expected {
+		patience = 5 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, err = capture.Wait(ctx, func(p netlab.Packet) bool {
 		return !p.Leaving && p.ARPReply && p.Source == c.Addresses.ExternalGateway && p.Destination == netip.IPv4Unspecified()
@@ -79,15 +86,15 @@ func probeGateway(t *testing.T, c *netlab.Cluster, n *netlab.Node) bool {
 
 func TestGatewayMAC(t *testing.T) {
 	c := servedCluster(t)
-	if !answers(t, c, c.Behind) {
+	if !answers(t, c, c.Behind, true) {
 		t.Fatal("not answered at first")
 	}
 	must(t, c.SetGatewayMAC(net.HardwareAddr{2, 0, 0, 0, 1, 2}))
-	if answers(t, c, c.Behind) {
+	if answers(t, c, c.Behind, false) {
 		t.Error("answered though the node knows only the gateway's old MAC")
 	}
 	forgetGateway(t, c.Nodes[0])
-	if !answers(t, c, c.Behind) {
+	if !answers(t, c, c.Behind, true) {
 		t.Error("not answered after the node asked again")
 	}
 }
@@ -95,16 +102,16 @@ func TestGatewayMAC(t *testing.T) {
 func TestGatewayDown(t *testing.T) {
 	c := servedCluster(t)
 	must(t, c.SetGatewayDown(true))
-	if answers(t, c, c.Behind) {
+	if answers(t, c, c.Behind, false) {
 		t.Error("answered through a gateway that is down")
 	}
-	if !answers(t, c, c.OnLink) {
+	if !answers(t, c, c.OnLink, true) {
 		t.Error("the on-link client needs the gateway")
 	}
 	must(t, c.SetGatewayDown(false))
 	// Neighbours that gave up ask again after a second at most.
-	for ctx := shortly(t); !answers(t, c, c.Behind); {
-		must(t, ctx.Err())
+	if !answers(t, c, c.Behind, true) {
+		t.Error("not answered after the gateway came back")
 	}
 }
 
@@ -161,7 +168,7 @@ func TestICMPErrorOfABackendGoesHome(t *testing.T) {
 	c := servedCluster(t)
 	vip := netip.AddrPortFrom(c.Addresses.VIP, 9)
 	must(t, c.Nodes[0].HoldVIP())
-	err := requestWithin(t, time.Second, c.Behind, netlab.UDP, vip, 12)
+	err := requestWithin(t, 5*time.Second, c.Behind, netlab.UDP, vip, 12)
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("UDP to a port without a server: %v, want connection refused", err)
 	}
@@ -177,10 +184,10 @@ func TestVIP(t *testing.T) {
 	for _, n := range c.Nodes {
 		must(t, n.Steer())
 	}
-	must(t, requestWithin(t, time.Second, c.Behind, netlab.TCP, api, 12))
+	must(t, requestWithin(t, 5*time.Second, c.Behind, netlab.TCP, api, 12))
 	must(t, c.Nodes[0].ReleaseVIP())
 	must(t, c.Nodes[1].HoldVIP())
-	must(t, requestWithin(t, time.Second, c.Behind, netlab.TCP, api, 12))
+	must(t, requestWithin(t, 5*time.Second, c.Behind, netlab.TCP, api, 12))
 	out, err := c.Nodes[0].Command(shortly(t), "ip", "-4", "-br", "address").Output()
 	must(t, err)
 	if strings.Contains(string(out), c.Addresses.VIP.String()) {

@@ -2,10 +2,44 @@ package talosgen_test
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
+
+// wrap puts a line of shell in front of a command of the image.
+func (n *node) wrap(name, line string) {
+	n.t.Helper()
+	target, err := exec.LookPath(name)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	file := filepath.Join(n.bin, name)
+	if err := os.Remove(file); err != nil {
+		n.t.Fatal(err)
+	}
+	text := "#!" + filepath.Join(n.bin, "dash") + "\n" + line + "\nexec " + target + ` "$@"` + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// recordPauses gives a function that lists how long the script slept so far.
+func (n *node) recordPauses() (pauses func() []string) {
+	n.t.Helper()
+	file := filepath.Join(n.t.TempDir(), "pauses")
+	n.wrap("sleep", `echo "$1" >>`+file)
+	return func() []string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		return strings.Fields(string(text))
+	}
+}
 
 // monitor records nftables events from now until the function it returns is
 // called, which gives them as lines.
