@@ -100,6 +100,23 @@ func TestCheckedRoutes(t *testing.T) {
 	}
 }
 
+func TestTheLowerMetricDecides(t *testing.T) {
+	for metric, problem := range map[uint32]bool{0: true, 50: true, 2000: false} {
+		k, _ := converged(t, testSettings())
+		k.routes = append(k.routes, netplan.Route{
+			Table: 251, Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("203.0.113.9"), Link: 3, Scope: netplan.ScopeGlobal, Metric: metric,
+		})
+		desired, actual := lookNow(k, testSettings())
+		got := routingProblems(testSettings(), desired, actual)
+		if (len(got) == 1 && got[0].Kind == ProblemRouteShadowed) != problem {
+			t.Errorf("metric %d: %v, want a problem: %v", metric, got, problem)
+		}
+		if steps := additions(desired, actual); len(steps) > 0 {
+			t.Errorf("metric %d: adds again what is there: %v", metric, texts(steps))
+		}
+	}
+}
+
 func TestShadowingRules(t *testing.T) {
 	everywhere := netip.MustParsePrefix("0.0.0.0/0")
 	base := netplan.Rule{Priority: 900, Source: everywhere, Action: netplan.ActionLookup, Table: 254}

@@ -103,13 +103,27 @@ func TestDiff(t *testing.T) {
 func TestDiffOfAnEmptyNodeAddsWhatFailsClosedFirst(t *testing.T) {
 	s := testSettings()
 	desired, actual := lookNow(newNode(), s)
-	var got []Op
+	var got []string
 	for _, step := range Diff(desired, actual, true, netplan.Stamp{}) {
-		got = append(got, step.Op)
+		got = append(got, string(step.Op)+" "+string(step.Rule.Action))
 	}
-	want := []Op{OpRuleAdd, OpRuleAdd, OpRouteAdd, OpRouteAdd, OpRuleAdd, OpRuleAdd, OpTableReplace}
+	want := []string{
+		"rule-add unreachable", "rule-add unreachable", "route-add ", "route-add ", "rule-add lookup", "rule-add lookup", "table-replace ",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+func TestNothingIsDeletedOfAPartialListing(t *testing.T) {
+	k, self := converged(t, testSettings())
+	s := testSettings()
+	s.VIP = netip.Addr{} // two rules are no longer wanted
+	s.CIDR = netip.MustParsePrefix("203.0.113.0/24")
+	desired, actual := lookNow(k, s)
+	actual.RulesErr, actual.RoutesErr = errFake, errFake
+	if steps := Diff(desired, actual, true, self); len(steps) > 0 {
+		t.Errorf("steps %v", texts(steps))
 	}
 }
 

@@ -30,6 +30,7 @@ type fakeKernel struct {
 	confirmed int
 	broken    map[string]bool // listings and writes that fail
 	lies      bool            // a replace is done, and yet reported as failed
+	undo      int             // so many replaces are undone by someone at once
 }
 
 func (f *fakeKernel) lock(op string) (func(), error) {
@@ -140,6 +141,11 @@ func (f *fakeKernel) ReplaceMarkTable(_ context.Context, t netplan.MarkTable, s 
 		return err
 	}
 	f.writes = append(f.writes, "table")
+	if f.undo > 0 {
+		f.undo--
+		f.table = netplan.TableListing{}
+		return nil
+	}
 	f.table = netplan.TableListing{Present: true, Objects: Objects(t), Interface: t.Interface, Stamp: &s, Counters: c}
 	if f.lies {
 		return errFake

@@ -41,6 +41,11 @@ func TestGateway(t *testing.T) {
 		{name: "pinned by hand to another MAC", probe: gwMAC, neighbour: netplan.Neighbour{MAC: other, Valid: true, Permanent: true}, addrs: []netip.Addr{anchor},
 			want: GatewayStatus{Known: true, Reachable: true, ProbeOnly: true, MAC: gwMAC, Error: "its neighbour entry is pinned to 02:00:00:00:00:08, but it answers from 02:00:00:00:00:09"}},
 	}
+	pinned := known
+	pinned.Permanent = true
+	tests = append(tests, tests[2])
+	last := &tests[len(tests)-1]
+	last.name, last.neighbour, last.confirmed = "answers only probes, pinned by hand: left alone", pinned, 0
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			k, _ := converged(t, testSettings())

@@ -68,6 +68,17 @@ func TestPassBelievesTheListingAndNotTheCall(t *testing.T) {
 	})
 }
 
+func TestPassTriesAgainAtOnce(t *testing.T) {
+	for undone, ready := range map[int]bool{0: true, 1: true, 2: true, 3: false} {
+		k := newNode()
+		k.undo = undone
+		a, _ := newAgent(t, k, testSettings(), time.Minute)
+		if st := a.Pass(context.Background()); st.Ready != ready {
+			t.Errorf("undone %d times: ready %v, want %v", undone, st.Ready, ready)
+		}
+	}
+}
+
 func TestPassCarriesCountersOverAForeignFlush(t *testing.T) {
 	k := newNode()
 	a, _ := newAgent(t, k, testSettings(), time.Minute)

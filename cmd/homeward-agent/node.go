@@ -72,9 +72,11 @@ func once(ctx context.Context, agent *returnpath.Agent) int {
 	return exitDone
 }
 
-// keepMemorySmall makes the collector work for a process whose live heap is a
-// few megabytes: earlier than by default, and with a soft limit below the pod's.
-// GOGC and GOMEMLIMIT still have the last word.
+// keepMemorySmall makes the collector work for a process whose live heap is a few
+// megabytes. Measured as resident memory after 10,000 foreign flushes: 14.0 MiB
+// with GOGC 25, 14.4 with 50, 16.8 with the default of 100, where 12 are there at
+// the start (the program itself). The limit is a backstop below the pod's; the
+// environment's GOGC and GOMEMLIMIT still have the last word.
 func keepMemorySmall() {
 	const percent, limit = 50, 24 << 20
 	if os.Getenv("GOGC") == "" {
