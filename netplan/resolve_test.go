@@ -219,6 +219,10 @@ func TestWarnings(t *testing.T) {
 		{"large frames", func(s *netplan.Spec) { s.External.MTU = ptr(9000) }, "proxmox.network.external.mtu", "9000"},
 		{"an old Talos", func(s *netplan.Spec) { s.Talos.Version = "1.13.2" }, "talos.version", "v1.13.5"},
 		{"a Talos of the future", func(s *netplan.Spec) { s.Talos.Version = "v1.15.0" }, "talos.version", "v1.14"},
+		{"a firewall that lets everyone to Talos", func(s *netplan.Spec) {
+			s.Talos.Firewall = true
+			s.Security = []netplan.AllowSpec{{Name: "kubernetes", Hosts: map[string][]netip.Prefix{"office": {prefix("198.51.100.0/24")}}}}
+		}, "talos.firewall", "port 50000 stays open"},
 		{"no verification", func(s *netplan.Spec) { s.Proxmox.TLSVerify = "false" }, "proxmox.tls_verify", "not verified"},
 		{"a small network", func(s *netplan.Spec) { s.Cluster.CIDR = prefix("10.0.0.0/30") }, "network.cidr", "2 host addresses"},
 		{"few pod networks", func(s *netplan.Spec) { s.Kubernetes.PodCIDR = prefix("10.244.0.0/23") }, "kubernetes.pod_cidr", "too few"},

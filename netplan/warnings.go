@@ -16,6 +16,7 @@ func (r *resolver) warnings() {
 	if b := p.Kubernetes.PodCIDR.Bits(); p.Kubernetes.CNI == "flannel" && (b > flannelNodeBits || 1<<(flannelNodeBits-b) < len(p.Machines)) {
 		r.warn(pathPodCIDR, "%s is cut into /%d networks, one a node: too few for %d machines", p.Kubernetes.PodCIDR, flannelNodeBits, len(p.Machines))
 	}
+	r.firewall()
 	r.mtuWarning(pathCluster, p.Cluster.MTU)
 	if p.External == nil {
 		return
@@ -28,6 +29,19 @@ func (r *resolver) warnings() {
 		return
 	}
 	r.announcers()
+}
+
+// firewall says which of the machines' own ports stay open to everyone: without an
+// allowlist they must, or a remote operator would be locked out.
+func (r *resolver) firewall() {
+	if !r.plan.Talos.Firewall {
+		return
+	}
+	for _, name := range []string{"kubernetes", "talos"} {
+		if !slices.ContainsFunc(r.plan.Security, func(a Allow) bool { return a.Name == name }) {
+			r.warn("talos.firewall", "port %d stays open to everyone: give security.%s to say who may reach it", knownPorts[name], name)
+		}
+	}
 }
 
 func (r *resolver) controlPlanes() {

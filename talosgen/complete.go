@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+
 	"homeward/netplan"
 )
 
@@ -63,6 +64,9 @@ func (r *Renderer) Complete(base []byte, m netplan.Machine, pod map[string]any) 
 		if err := merged.add(d); err != nil {
 			return nil, err
 		}
+	}
+	if _, drop := nodeLabels(r.plan, m)[labelExcluded]; drop {
+		merged.dropExclusion()
 	}
 	text, err := merged.text()
 	if err != nil {

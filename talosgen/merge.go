@@ -94,6 +94,19 @@ func (m *merger) entry(d *document, base *yaml.Node, key string, patch *yaml.Nod
 	return nil
 }
 
+// dropExclusion removes the label that keeps control planes from announcing,
+// wherever the base has it: bases of early 1.14 releases have it in v1alpha1.
+func (m *merger) dropExclusion() {
+	for _, at := range []string{place(kindV1Alpha1, "machine", "nodeLabels"), place(kindKubeNode, "labels")} {
+		d, labels := find(m.docs, at)
+		if before := lookup(labels, labelExcluded); before != nil && before.Kind == yaml.ScalarNode {
+			_, path := parsePlace(at)
+			m.rec.Scalars[place(d.kind, append(path, labelExcluded)...)] = &before.Value
+			d.touched = removeKey(labels, labelExcluded) || d.touched
+		}
+	}
+}
+
 // container gives the base's mapping or list at a key, made where it is missing.
 func (m *merger) container(d *document, base *yaml.Node, key string, kind yaml.Kind, path []string) (*yaml.Node, error) {
 	i := keyIndex(base, key)

@@ -51,7 +51,6 @@ func TestWhatTalosIsTold(t *testing.T) {
 			"hostname edge-controlplane-01",
 			`alias private mac(link.permanent_addr) == "02:00:ab:cd:00:01"`,
 			`alias external mac(link.permanent_addr) == "02:01:ab:cd:00:01"`,
-			"link private up true",
 			"link external up true",
 			"address external 169.254.33.1/32 metric 1024",
 			"route external 203.0.113.0/25 table 251",
@@ -67,7 +66,7 @@ func TestWhatTalosIsTold(t *testing.T) {
 			label, excluded,
 			"pod homeward-return-path",
 			"etcd subnets 10.0.0.0/24",
-		}, []string{"dhcp external", "mtu", "resolver 10.", "firewall"}},
+		}, []string{"dhcp external", "address private", "mtu", "resolver 10.", "firewall"}},
 		{"a worker beside it", "worker-02", nil, []string{
 			"hostname edge-worker-02",
 			"address external 169.254.33.5/32 metric 1024",
@@ -95,7 +94,7 @@ func TestWhatTalosIsTold(t *testing.T) {
 			"address external 169.254.33.4/32 metric 1024",
 		}, []string{"pod", "rule", "route", label}},
 		{"a pool of workers without the external nic", "batch-01", opts(batchPool), []string{
-			"dhcp private",
+			"link private up true", "dhcp private",
 		}, []string{"alias external", "link external", "route", "rule", "pod", label}},
 		{"a control plane without the external nic", "controlplane-01", opts(privateVIP, privateControlPlanes), []string{
 			"vip 10.0.0.240 on private", "machine sans 10.0.0.240",

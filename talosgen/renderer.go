@@ -17,11 +17,12 @@ type Renderer struct {
 	plan  *netplan.Plan
 	shape Shape
 	// alias is the document of each alias with the zero MAC in the place of the
-	// machine's; dhcp and vip are the same for all that have them.
-	alias     map[string][]byte
-	dhcp, vip []byte
-	rules     map[ruleSet][]byte
-	firewall  map[firewallSet][]byte
+	// machine's; dhcp, the private link beside it and vip are the same for all that
+	// have them.
+	alias              map[string][]byte
+	dhcp, private, vip []byte
+	rules              map[ruleSet][]byte
+	firewall           map[firewallSet][]byte
 }
 
 // NewRenderer prepares a plan. It fails when talos.version is not a version.
@@ -104,7 +105,11 @@ func (s *stream) links(r *Renderer, m netplan.Machine) {
 	if m.External {
 		s.text(r.aliasText(netplan.AliasExternal, m.MACs.External))
 	}
-	s.add(privateLink(r.plan, m))
+	if m.Address.IsValid() {
+		s.add(privateLink(r.plan, m))
+	} else {
+		s.text(r.private)
+	}
 	if m.External {
 		s.add(externalLink(r.plan, m))
 	}
@@ -132,6 +137,7 @@ func (r *Renderer) share() error {
 		errs = append(errs, err)
 		return text
 	}
+	r.private = encoded(func(s *stream) { s.add(privateLink(r.plan, netplan.Machine{})) })
 	r.dhcp = encoded(func(s *stream) { s.add(network.NewDHCPv4ConfigV1Alpha1(netplan.AliasPrivate)) })
 	for _, alias := range []string{netplan.AliasPrivate, netplan.AliasExternal} {
 		r.alias[alias] = encoded(func(s *stream) {

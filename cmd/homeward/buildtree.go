@@ -40,11 +40,18 @@ func buildTree(ctx context.Context, plan *netplan.Plan, bases bases) (outdir.Tre
 	}
 	b := &treeBuilder{plan: plan, tree: outdir.Tree{
 		PlanHash: hash,
-		Owned:    []string{dirTalos, dirGitOps, dirArgoCD, dirProxmox},
+		Owned:    []string{dirTalos, dirMachines, dirGitOps, dirArgoCD, dirProxmox},
 	}}
+	ignore := outdir.File{Path: dirMachines + "/.gitignore", Content: []byte("*\n")}
 	if len(bases) > 0 {
-		b.tree.Owned = append(b.tree.Owned, dirMachines)
-		b.add(outdir.File{Path: dirMachines + "/.gitignore", Content: []byte("*\n")})
+		b.add(ignore)
+	} else {
+		// Without bases the complete configs cannot be made anew, but those of
+		// machines that are still in the plan are not stale.
+		b.tree.Kept = append(b.tree.Kept, ignore.Path)
+		for _, m := range plan.Machines {
+			b.tree.Kept = append(b.tree.Kept, completeConfig(m))
+		}
 	}
 	for _, step := range []func() error{
 		func() error { return b.machines(ctx, bases) },
@@ -91,6 +98,10 @@ func (b *treeBuilder) machines(ctx context.Context, bases bases) error {
 	return nil
 }
 
+// The paths of one machine's files.
+func machinePatch(m netplan.Machine) string   { return dirTalos + "/" + m.Name + ".yaml" }
+func completeConfig(m netplan.Machine) string { return dirMachines + "/" + m.Name + ".yaml" }
+
 // renderMachine gives the files of one machine.
 func renderMachine(renderer *talosgen.Renderer, plan *netplan.Plan, m netplan.Machine, bases bases) ([]outdir.File, error) {
 	pod, err := talosgen.StaticPod(plan, m)
@@ -101,7 +112,7 @@ func renderMachine(renderer *talosgen.Renderer, plan *netplan.Plan, m netplan.Ma
 	if err != nil {
 		return nil, err
 	}
-	files := []outdir.File{{Path: dirTalos + "/" + m.Name + ".yaml", Content: patch}}
+	files := []outdir.File{{Path: machinePatch(m), Content: patch}}
 	base, ok := bases[m.Role]
 	if !ok {
 		return files, nil
@@ -110,7 +121,7 @@ func renderMachine(renderer *talosgen.Renderer, plan *netplan.Plan, m netplan.Ma
 	if err != nil {
 		return nil, &coded{exitUsage, fmt.Errorf("%s: %w", base.path, err)}
 	}
-	return append(files, outdir.File{Path: dirMachines + "/" + m.Name + ".yaml", Content: whole, Secret: true}), nil
+	return append(files, outdir.File{Path: completeConfig(m), Content: whole, Secret: true}), nil
 }
 
 // objects renders what goes to Kubernetes, and what tells how.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 		return err
 	}
 	if f.diff {
-		return t.diff(f, tree)
+		return t.diff(f, plan, tree)
 	}
 	report, err := tree.Write(f.out, f.force)
 	if err != nil {
@@ -82,19 +83,46 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	}
 	t.log.Info(fmt.Sprintf("%s: %d files written, %d unchanged, %d removed; see %s",
 		f.out, len(report.Written), len(report.Unchanged), len(report.Removed), filepath.Join(f.out, "README.md")))
+	t.consequences(f, plan, report)
 	return nil
 }
 
-func (t *tool) diff(f generateFlags, tree outdir.Tree) error {
+// consequences says which machines have a new config to apply, and which complete
+// configs were not made anew.
+func (t *tool) consequences(f generateFlags, plan *netplan.Plan, report outdir.Report) {
+	var names []string
+	outdated := 0
+	for _, m := range plan.Machines {
+		if slices.Contains(report.Outdated, completeConfig(m)) {
+			outdated++
+		}
+		for _, path := range []string{machinePatch(m), completeConfig(m)} {
+			if slices.Contains(report.Written, path) && !slices.Contains(report.Restamped, path) {
+				names = append(names, m.Name)
+				break
+			}
+		}
+	}
+	if n := len(names); n > 0 && n < len(plan.Machines) {
+		t.log.Info("machines whose config changed: " + strings.Join(names, ", "))
+	}
+	if outdated > 0 {
+		t.log.Warn(fmt.Sprintf("%d complete configs in %s are of another plan: run again with --base before you apply one", outdated, filepath.Join(f.out, dirMachines)))
+	}
+}
+
+func (t *tool) diff(f generateFlags, plan *netplan.Plan, tree outdir.Tree) error {
 	report, err := tree.Diff(t.out, f.out, f.force)
 	if err != nil {
 		return err
 	}
+	t.consequences(f, plan, report)
 	if !report.Changed() {
 		t.log.Info(f.out + " is up to date")
 		return nil
 	}
-	t.log.Info(fmt.Sprintf("%s: %d files would be written, %d removed", f.out, len(report.Written), len(report.Removed)))
+	t.log.Info(fmt.Sprintf("%s: %d files would change, %d only in the plan's hash, %d would be removed",
+		f.out, len(report.Written)-len(report.Restamped), len(report.Restamped), len(report.Removed)))
 	return said(exitDifference)
 }
 

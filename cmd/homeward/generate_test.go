@@ -185,6 +185,15 @@ func TestGenerateWithBases(t *testing.T) {
 	if again.code != 0 || !strings.Contains(again.err, " 0 files written") {
 		t.Errorf("exit %d: %s", again.code, again.err)
 	}
+	// Without bases the complete configs stay, and are said to be of another plan;
+	// that of a machine that left goes.
+	fewer := planFile(t, "worker: {count: 3}", "worker: {count: 2}")
+	without := homeward(t, "generate", "-f", fewer, "--out", out)
+	left := snapshot(t, out)
+	if without.code != 0 || !strings.Contains(without.err, "5 complete configs in") || left["machines/edge-worker-03.yaml"] != "" || left["machines/edge-worker-02.yaml"] == "" {
+		t.Errorf("exit %d: %s", without.code, without.err)
+	}
+	homeward(t, "generate", "-f", file, "--out", out, "--base", controlPlane+","+worker)
 	// Secrets stay out of a diff.
 	secret := between(first["machines/edge-worker-01.yaml"], "token: ", "\n")
 	changed := planFile(t, "203.0.113.75-203.0.113.78", "203.0.113.75-203.0.113.77")

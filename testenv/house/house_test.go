@@ -36,12 +36,13 @@ var rooms = map[string][]string{
 
 // only says where a library may be imported directly: nowhere else.
 var only = map[string][]string{
-	"github.com/google/nftables":         {"agent/kernel", "testenv/netlab"},
-	"github.com/vishvananda/netlink":     {"agent/kernel", "testenv/netlab"},
-	"github.com/vishvananda/netns":       {"agent/kernel", "testenv/netlab"},
-	"github.com/luthermonson/go-proxmox": {"agent/proxmox"},
-	"github.com/gophercloud/gophercloud": {"agent/openstack"},
-	"github.com/siderolabs/talos":        {"talosgen", "testenv", "cmd/homeward"},
+	"github.com/google/nftables":             {"agent/kernel", "testenv/netlab"},
+	"github.com/vishvananda/netlink":         {"agent/kernel", "testenv/netlab"},
+	"github.com/vishvananda/netns":           {"agent/kernel", "testenv/netlab"},
+	"github.com/luthermonson/go-proxmox":     {"agent/proxmox"},
+	"github.com/gophercloud/gophercloud":     {"agent/openstack"},
+	"github.com/google/go-containerregistry": {"cmd/homeward"},
+	"github.com/siderolabs/talos":            {"talosgen", "testenv", "cmd/homeward"},
 }
 
 // never says what a program must not pull in, however deep.

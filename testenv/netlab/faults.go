@@ -3,10 +3,12 @@
 package netlab
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
 	"github.com/google/nftables"
+	"golang.org/x/sys/unix"
 )
 
 // FlushRuleset is "nft flush ruleset" on a node. The stand-in for kube-proxy is
@@ -122,4 +124,36 @@ func interval(first, last netip.Addr) []nftables.SetElement {
 		{Key: first.AsSlice()},
 		{Key: last.Next().AsSlice(), IntervalEnd: true},
 	}
+}
+
+// RulesOf counts the rules of an nftables table on the host; a table that is not
+// there has none. Family "ip" is IPv4 only, any other is inet.
+func (h *Host) RulesOf(family, table string) (int, error) {
+	conn, err := nftables.New(nftables.WithNetNSFd(h.FD()))
+	if err != nil {
+		return 0, fmt.Errorf("opening nftables on %s: %w", h.name, err)
+	}
+	kind := nftables.TableFamilyINet
+	if family == "ip" {
+		kind = nftables.TableFamilyIPv4
+	}
+	chains, err := conn.ListChainsOfTableFamily(kind)
+	if err != nil {
+		return 0, fmt.Errorf("listing chains on %s: %w", h.name, err)
+	}
+	n := 0
+	for _, c := range chains {
+		if c.Table.Name != table {
+			continue
+		}
+		rules, err := conn.GetRules(c.Table, c)
+		if errors.Is(err, unix.ENOENT) {
+			return 0, nil // gone since the chains were listed
+		}
+		if err != nil {
+			return 0, fmt.Errorf("listing rules on %s: %w", h.name, err)
+		}
+		n += len(rules)
+	}
+	return n, nil
 }

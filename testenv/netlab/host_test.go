@@ -75,9 +75,9 @@ func TestHostsAreApart(t *testing.T) {
 
 func TestCommandRunsInside(t *testing.T) {
 	p := newPair(t)
-	out, err := p.right.Command(shortly(t), "ls", "/sys/class/net").Output()
+	out, err := p.right.Command(shortly(t), "sh", "-c", "cd /sys/class/net && echo */").Output()
 	must(t, err)
-	if diff := cmp.Diff([]string{"eth1", "lo"}, strings.Fields(string(out))); diff != "" {
+	if diff := cmp.Diff([]string{"eth1/", "lo/"}, strings.Fields(string(out))); diff != "" {
 		t.Errorf("links that the program sees (-want +got):\n%s", diff)
 	}
 	if _, err := p.right.Command(shortly(t), "no-such-program").Output(); err == nil {

@@ -9,8 +9,8 @@ import (
 	"homeward/testenv/netlab"
 )
 
-// shellTable is the alternative's own table.
-const shellTable = "shell_return_path"
+// ShellTable is the alternative's own table.
+const ShellTable = "shell_return_path"
 
 // Shell is the public alternative, written anew after its description: a shell
 // loop in the kube-proxy image with a prerouting chain in an IPv4 table. It looks
@@ -53,5 +53,5 @@ while nft list table ip %[1]s >/dev/null 2>&1; do
 	wait $!
 done
 exit 1
-`, shellTable, link, mark, netplan.NFTablesPriority, seconds)
+`, ShellTable, link, mark, netplan.NFTablesPriority, seconds)
 }

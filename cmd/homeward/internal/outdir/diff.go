@@ -89,18 +89,22 @@ func (c change) diff() string {
 	case !c.exists:
 		from = noFile
 	}
+	if c.restamps() {
+		return ""
+	}
 	if c.hidden() {
 		return fmt.Sprintf("Secret files %s and %s differ\n", from, to)
 	}
-	if c.exists && !c.stale {
-		if bytes.Equal(c.old, c.stamped) {
-			return fmt.Sprintf("Mode of %s differs: %04o, wanted %04o\n", c.Path, c.oldMode.Perm(), c.mode())
-		}
-		if c.was.ours && bytes.Equal(c.was.body, readHeader(c.Path, c.stamped).body) && c.fits(c.oldMode) {
-			return ""
-		}
+	if c.exists && !c.stale && bytes.Equal(c.old, c.stamped) {
+		return fmt.Sprintf("Mode of %s differs: %04o, wanted %04o\n", c.Path, c.oldMode.Perm(), c.mode())
 	}
 	return udiff.Unified(from, to, string(c.old), string(c.stamped))
+}
+
+// restamps says that the plan's hash in the header is all that differs.
+func (c change) restamps() bool {
+	return c.exists && !c.stale && c.was.ours && c.was.secret == c.Secret && c.fits(c.oldMode) &&
+		!bytes.Equal(c.old, c.stamped) && bytes.Equal(c.was.body, readHeader(c.Path, c.stamped).body)
 }
 
 // hidden says that neither side may be printed: the new file is secret, or the old

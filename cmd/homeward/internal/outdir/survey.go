@@ -55,6 +55,10 @@ func (t Tree) look(d disk, targets []target, force bool) (survey, error) {
 			s.lookAtTarget(d, target, force)
 		}
 	}
+	for _, name := range t.Kept {
+		wanted[name] = true
+		s.lookAtKept(d, name, t.PlanHash)
+	}
 	for _, dir := range dirs {
 		if !blocked[dir] {
 			if err := s.lookForStale(d, dir, wanted); err != nil {
@@ -119,6 +123,18 @@ func (s *survey) lookAtTarget(d disk, t target, force bool) {
 	s.add(c)
 }
 
+// lookAtKept notes a file of ours that was made for another plan.
+func (s *survey) lookAtKept(d disk, name, planHash string) {
+	old, err := d.ReadFile(name)
+	if err != nil {
+		return // not there
+	}
+	line, _, _ := bytes.Cut(old, []byte("\n"))
+	if readHeader(name, old).ours && !bytes.Contains(line, []byte(planHash)) {
+		s.report.Outdated = append(s.report.Outdated, name)
+	}
+}
+
 // lookForStale finds files of ours in dir that no plan asks for any more.
 func (s *survey) lookForStale(d disk, dir string, wanted map[string]bool) error {
 	entries, err := d.ReadDir(dir)
@@ -154,6 +170,9 @@ func (s *survey) lookForStale(d disk, dir string, wanted map[string]bool) error 
 func (s *survey) add(c change) {
 	s.changes = append(s.changes, c)
 	s.report.Written = append(s.report.Written, c.Path)
+	if c.restamps() {
+		s.report.Restamped = append(s.report.Restamped, c.Path)
+	}
 }
 
 func (s *survey) refuse(name, reason string) {
@@ -182,7 +201,7 @@ func (s *survey) settle(targets []target) {
 		}
 	}
 	s.missing = slices.DeleteFunc(s.missing, func(dir string) bool { return !needed[dir] })
-	for _, list := range []*[]string{&s.missing, &s.present, &s.report.Removed} {
+	for _, list := range []*[]string{&s.missing, &s.present, &s.report.Removed, &s.report.Outdated} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

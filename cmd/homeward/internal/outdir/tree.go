@@ -53,11 +53,18 @@ type Tree struct {
 	// are not in Files are stale: those that an earlier plan may have filled. The
 	// top of the tree is the operator's, nothing there is ever stale.
 	Owned []string
+	// Kept are paths of files that this run does not make anew but that still belong
+	// to the plan: they are not stale, though perhaps outdated.
+	Kept []string
 }
 
 // Report is what a write did or a diff would do; each list is sorted and may be nil.
 type Report struct {
 	Written, Unchanged, Removed []string
+	// Restamped are those of Written in which only the plan's hash is new.
+	Restamped []string
+	// Outdated are those of Kept that were made for another plan.
+	Outdated []string
 }
 
 // Changed says whether anything differs.
