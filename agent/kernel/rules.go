@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 
+	attributes "github.com/mdlayher/netlink"
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
@@ -57,7 +58,9 @@ func parseRule(m []byte) (netplan.Rule, error) {
 		return netplan.Rule{}, fmt.Errorf("rule message of %d bytes", len(m))
 	}
 	head := nl.DeserializeRtMsg(m)
-	attrs, err := nl.ParseRouteAttr(m[unix.SizeofRtMsg:])
+	// Not the library's ParseRouteAttr: it panics when the last attribute is not
+	// padded.
+	attrs, err := attributes.UnmarshalAttributes(m[unix.SizeofRtMsg:])
 	if err != nil {
 		return netplan.Rule{}, fmt.Errorf("rule message: %w", err)
 	}
@@ -70,7 +73,7 @@ func parseRule(m []byte) (netplan.Rule, error) {
 		others = append(others, fmt.Sprintf("tos 0x%x", head.Tos))
 	}
 	for _, a := range attrs {
-		if other := ruleAttribute(&r, head, a.Attr.Type, a.Value); other != "" {
+		if other := ruleAttribute(&r, head, a.Type, a.Data); other != "" {
 			others = append(others, other)
 		}
 	}
@@ -118,9 +121,9 @@ func ruleAttribute(r *netplan.Rule, head *nl.RtMsg, kind uint16, v []byte) strin
 			r.Protocol = netplan.RouteProtocol(v[0])
 		}
 	case nl.FRA_IIFNAME:
-		return "iif " + nl.BytesToString(v)
+		return "iif " + strings.TrimRight(string(v), "\x00")
 	case nl.FRA_OIFNAME:
-		return "oif " + nl.BytesToString(v)
+		return "oif " + strings.TrimRight(string(v), "\x00")
 	case nl.FRA_SUPPRESS_PREFIXLEN, nl.FRA_SUPPRESS_IFGROUP:
 		if number() != ^uint32(0) {
 			return "suppress"
