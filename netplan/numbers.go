@@ -44,6 +44,13 @@ const (
 	// TalosRouteMetric is the metric Talos gives its routes. Routes that an agent
 	// owns must have another one, or Talos fights for them.
 	TalosRouteMetric = 1024
+
+	// AgentProtocol owns the routes and rules of an agent with --routes=manage.
+	// rtnetlink.h and rt_protos name 0-4, 8-18, 42, 84, 99, 186-189 and 192, FRR
+	// takes 196 and above, Calico 80; 4 (static) is what Talos deletes and replaces.
+	AgentProtocol RouteProtocol = 72
+	// AgentRouteMetric is the metric of such routes: in front of Talos's.
+	AgentRouteMetric = 72
 )
 
 // Names that stand in the kernel, shared by the generator, both kinds of static
@@ -67,6 +74,16 @@ const (
 	// (-150), after conntrack (-200), before Talos's ingress (-140, -110) and
 	// kube-proxy's dstnat (-100).
 	NFTablesPriority = -150
+)
+
+// What an earlier scheme left on nodes: it is recognised and reported, and
+// removed only on request. Its mark is the same bit as DefaultMark.
+const (
+	LegacyNFTablesTable          = "taloscluster_return_path"
+	LegacyMark          Mark     = 0x2000
+	LegacyTable         TableID  = 100
+	LegacyVIPPriority   Priority = 1000
+	LegacyMarkPriority  Priority = 1001
 )
 
 // The links' aliases in Talos documents. An alias is IFLA_IFALIAS, not a kernel

@@ -138,6 +138,14 @@ type Priorities struct {
 	MarkUnreachable Priority `json:"mark_unreachable"`
 }
 
+// PrioritiesAt gives the four priorities for one of the VIP's rule.
+func PrioritiesAt(vip Priority) Priorities {
+	return Priorities{
+		VIP: vip, Mark: vip + markRuleOffset,
+		VIPUnreachable: vip + vipUnreachableRuleOffset, MarkUnreachable: vip + markUnreachableRuleOffset,
+	}
+}
+
 // PodKind is which program the static pod runs.
 type PodKind string
 

@@ -32,10 +32,7 @@ func (r *resolver) returnPath() {
 	base := Priority(priority)
 	r.plan.ReturnPath = &ReturnPath{
 		Mark: mark, Mask: mask, Table: TableID(table),
-		Priorities: Priorities{
-			VIP: base, Mark: base + markRuleOffset,
-			VIPUnreachable: base + vipUnreachableRuleOffset, MarkUnreachable: base + markUnreachableRuleOffset,
-		},
+		Priorities: PrioritiesAt(base),
 	}
 	for _, m := range r.plan.Machines {
 		if !r.plan.MarksConnections(m) {

@@ -46,8 +46,10 @@ func (c *Cluster) SetGatewayARP(manner ARPManner) error {
 		switch manner {
 		case AnswersAll:
 		case IgnoresOffSubnet:
-			// arp saddr ip != 203.0.113.0/24 arp saddr ip != 0.0.0.0 drop
+			// iifname "external" arp saddr ip != 203.0.113.0/24 arp saddr ip != 0.0.0.0 drop
+			// Only there: the client behind the router is in another subnet too.
 			addRule(conn, in,
+				matchInterface(routerExternal),
 				matchPrefix(offsetARPSender, expr.CmpOpNeq, subnet),
 				matchPrefix(offsetARPSender, expr.CmpOpNeq, probe),
 				verdict(expr.VerdictDrop))

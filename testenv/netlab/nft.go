@@ -44,6 +44,16 @@ func matchPrefix(offset uint32, op expr.CmpOp, p netip.Prefix) []expr.Any {
 	}
 }
 
+// matchInterface matches packets that came in by a link.
+func matchInterface(name string) []expr.Any {
+	padded := make([]byte, unix.IFNAMSIZ)
+	copy(padded, name)
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: padded},
+	}
+}
+
 // matchPort is "tcp dport" or "udp dport", with the protocol before it.
 func matchPort(p Protocol, port uint16) []expr.Any {
 	number := byte(unix.IPPROTO_TCP)

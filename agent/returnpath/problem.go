@@ -1,0 +1,154 @@
+package returnpath
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"homeward/netplan"
+)
+
+// Problem is something about the node that the operator should know.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	Text string      `json:"text"`
+	// Remedy is what to do about it, empty when there is nothing to do.
+	Remedy string `json:"remedy,omitempty"`
+	// Blocking problems make the agent not ready: replies may get lost.
+	Blocking bool `json:"blocking"`
+}
+
+// ProblemKind names a problem for machines.
+type ProblemKind string
+
+// The kinds of problems.
+const (
+	ProblemNICMissing    ProblemKind = "nic_missing"
+	ProblemNICAmbiguous  ProblemKind = "nic_ambiguous"
+	ProblemSuperseded    ProblemKind = "superseded"
+	ProblemRuleMissing   ProblemKind = "rule_missing"
+	ProblemRouteMissing  ProblemKind = "route_missing"
+	ProblemRouteShadowed ProblemKind = "route_shadowed"
+	ProblemRuleShadowed  ProblemKind = "rule_shadowed"
+	ProblemRPFilter      ProblemKind = "rp_filter"
+	ProblemGateway       ProblemKind = "gateway"
+	ProblemNotConverged  ProblemKind = "not_converged"
+	ProblemNotListed     ProblemKind = "not_listed"
+	ProblemLegacy        ProblemKind = "legacy"
+)
+
+// routingProblems says what is wrong with rules and routes beyond what the
+// agent puts right itself.
+func routingProblems(s Settings, desired State, actual Actual) []Problem {
+	var out []Problem
+	for _, r := range missingRules(desired, actual) {
+		p := Problem{Kind: ProblemRuleMissing, Text: fmt.Sprintf("rule %s is missing", r), Blocking: true}
+		if !s.Manage {
+			p.Remedy = fmt.Sprintf("Talos makes it of RoutingRuleConfig %q: is the generated patch applied?", fmt.Sprint(r.Priority))
+		}
+		out = append(out, p)
+	}
+	for _, r := range missingRoutes(desired, actual) {
+		out = append(out, routeProblem(s, r, actual))
+	}
+	return append(out, shadows(desired, actual)...)
+}
+
+// routeProblem says why a route is not the one that the kernel takes.
+func routeProblem(s Settings, want netplan.Route, actual Actual) Problem {
+	if best, ok := preferred(actual.Routes, want); ok {
+		return Problem{
+			Kind: ProblemRouteShadowed, Blocking: true,
+			Text:   fmt.Sprintf("route %s takes the place of %s", best, want),
+			Remedy: fmt.Sprintf("remove it, or give it a metric above %d", netplan.TalosRouteMetric),
+		}
+	}
+	p := Problem{Kind: ProblemRouteMissing, Text: fmt.Sprintf("route %s is missing", want), Blocking: true}
+	if !s.Manage {
+		p.Remedy = "Talos makes it of the LinkConfig of the external link: is the generated patch applied?"
+	}
+	return p
+}
+
+// shadows finds rules in front of ours that take every marked packet elsewhere:
+// they ask for nothing but bits that our packets have, and their table has a
+// default route. The earlier scheme's rule is none: its table leads out of the
+// same link.
+func shadows(desired State, actual Actual) []Problem {
+	if actual.RulesErr != nil || actual.RoutesErr != nil {
+		return nil
+	}
+	i := slices.IndexFunc(desired.Rules, func(r netplan.Rule) bool { return r.Mark != 0 && r.Action == netplan.ActionLookup })
+	mark := desired.Rules[i]
+	var out []Problem
+	for _, r := range actual.Rules {
+		if r.Priority >= mark.Priority || r.Others != "" || r.Source.Bits() > 0 || !carries(mark, r) || r.Table == mark.Table {
+			continue
+		}
+		if r.Action == netplan.ActionLookup && !leadsElsewhere(desired, actual, r.Table) {
+			continue
+		}
+		out = append(out, Problem{
+			Kind: ProblemRuleShadowed, Blocking: true,
+			Text:   fmt.Sprintf("rule %s stands before ours at %d and takes the marked replies", r, mark.Priority),
+			Remedy: fmt.Sprintf("give it a priority above %d, or a selector that leaves mark %s out", mark.Priority, mark.Mark),
+		})
+	}
+	return out
+}
+
+// leadsElsewhere says that a table has a default route by another link than ours.
+func leadsElsewhere(desired State, actual Actual, table netplan.TableID) bool {
+	return slices.ContainsFunc(actual.Routes, func(r netplan.Route) bool {
+		ours := desired.Uplink != nil && r.Link == desired.Uplink.Index
+		return r.Table == table && r.Destination.Bits() == 0 && !ours
+	})
+}
+
+// legacyProblem reports the earlier scheme: its table, or a rule into its table
+// at one of its priorities.
+func legacyProblem(actual Actual) []Problem {
+	var parts []string
+	if actual.Legacy {
+		parts = append(parts, "table ip "+netplan.LegacyNFTablesTable)
+	}
+	for _, r := range actual.Rules {
+		if IsLegacyRule(r) {
+			parts = append(parts, "rule "+r.String())
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return []Problem{{
+		Kind:   ProblemLegacy,
+		Text:   "an earlier return-path scheme is on this node: " + strings.Join(parts, ", "),
+		Remedy: "it does no harm; remove it with `homeward-agent cleanup --legacy` once its pod is gone",
+	}}
+}
+
+// IsLegacyRule says whether a rule is one of the earlier scheme's.
+func IsLegacyRule(r netplan.Rule) bool {
+	if r.Table != netplan.LegacyTable || r.Others != "" || r.Action != netplan.ActionLookup {
+		return false
+	}
+	marks := r.Priority == netplan.LegacyMarkPriority && r.Mark == netplan.LegacyMark
+	vip := r.Priority == netplan.LegacyVIPPriority && r.Source.Bits() == 32
+	return marks || vip
+}
+
+// carries says that a packet with no other mark than ours satisfies a rule's
+// mark selector, and that the rule asks for no bit but ours.
+func carries(ours, r netplan.Rule) bool {
+	onlyOurs := uint32(r.Mask)&^uint32(ours.Mask) == 0
+	return onlyOurs && uint32(ours.Mark)&uint32(r.Mask) == uint32(r.Mark)
+}
+
+// ProblemKinds are all kinds, so that each can be reported as absent.
+func ProblemKinds() []ProblemKind {
+	return []ProblemKind{
+		ProblemNICMissing, ProblemNICAmbiguous, ProblemSuperseded, ProblemRuleMissing, ProblemRouteMissing,
+		ProblemRouteShadowed, ProblemRuleShadowed, ProblemRPFilter, ProblemGateway, ProblemNotConverged,
+		ProblemNotListed, ProblemLegacy,
+	}
+}

@@ -1,0 +1,39 @@
+package returnpath
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"homeward/netplan"
+)
+
+// ErrNoUplink says that no link has the external MAC.
+var ErrNoUplink = errors.New("external NIC not found")
+
+// ErrAmbiguousUplink says that several links have it, and none is chosen.
+var ErrAmbiguousUplink = errors.New("external NIC is ambiguous")
+
+// FindUplink finds the external link: by its permanent MAC, which no bond,
+// bridge or VLAN on top of it shares. A link that has none (veth, tap) is taken
+// by its current MAC, unless it has a master or a lower link, because such links
+// copy each other's addresses.
+func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
+	var found []netplan.Link
+	for _, l := range links {
+		if l.PermanentMAC == mac || l.PermanentMAC.IsZero() && !l.Stacked && l.MAC == mac {
+			found = append(found, l)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return netplan.Link{}, fmt.Errorf("%w: no link has MAC %s", ErrNoUplink, mac)
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, len(found))
+	for i, l := range found {
+		names[i] = l.Name
+	}
+	return netplan.Link{}, fmt.Errorf("%w: %s all have MAC %s", ErrAmbiguousUplink, strings.Join(names, ", "), mac)
+}
