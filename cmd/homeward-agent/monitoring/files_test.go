@@ -15,6 +15,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	alertsFile    = "alerts.yaml"
+	alertTests    = "testdata/alerts_test.yaml"
 	dashboardFile = "dashboard.json"
 )
 
