@@ -1,3 +1,5 @@
+//go:build linux
+
 package kernel
 
 import (
@@ -20,11 +22,13 @@ const listTries = 5
 // MarkTable lists our table. A listing takes several questions; it counts when
 // the ruleset's generation stood still meanwhile, or when two in a row say the
 // same (on a node whose kube-proxy never rests).
-func (k *Kernel) MarkTable(ctx context.Context) (netplan.TableListing, error) {
-	conn, err := k.nft()
+func (k *Kernel) MarkTable(ctx context.Context) (listing netplan.TableListing, err error) {
+	// One socket for all the questions: opening and closing costs more than they do.
+	conn, err := nftables.New(nftables.AsLasting())
 	if err != nil {
-		return netplan.TableListing{}, err
+		return netplan.TableListing{}, fmt.Errorf("opening nftables: %w", err)
 	}
+	defer func() { err = errors.Join(err, conn.CloseLasting()) }()
 	var last []netplan.TableObject
 	for try := range listTries {
 		if err := errDone(ctx); err != nil {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package kernel
 
 import (
@@ -15,8 +17,10 @@ const (
 	// watchBuffer is a subscription's receive buffer in bytes: large enough for a
 	// kube-proxy that loads thousands of rules at once.
 	watchBuffer = 1 << 20
-	// rejoin is the wait before a subscription that failed is made again.
-	rejoin = time.Second
+	// rejoin is the wait before a subscription that failed is made again; while
+	// that fails too (no rights) it doubles up to rejoinMost.
+	rejoin     = time.Second
+	rejoinMost = time.Minute
 )
 
 // subscription is one socket of events, and which of its messages count. what
@@ -83,19 +87,22 @@ func (s subscription) join() (*netlink.Conn, error) {
 // follow reads a subscription until the context ends, and makes it again when it
 // breaks.
 func (k *Kernel) follow(ctx context.Context, s subscription, conn *netlink.Conn, err error, send func(string)) {
+	wait := rejoin
 	for ctx.Err() == nil {
 		if err == nil {
+			wait = rejoin
 			err = s.read(ctx, conn, send)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		k.log.Warn("watching the kernel", "error", err, "again_in", rejoin)
+		k.log.Warn("watching the kernel", "error", err, "again_in", wait)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(rejoin):
+		case <-time.After(wait):
 		}
+		wait = min(2*wait, rejoinMost)
 		conn, err = s.join()
 		send("missed")
 	}

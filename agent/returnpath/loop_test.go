@@ -20,13 +20,6 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("never happened: %s", what)
 }
 
-// pending counts the timers that wait.
-func (c *fakeClock) pending() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.timers)
-}
-
 func startLoop(t *testing.T) (*Agent, *fakeKernel, *fakeClock) {
 	t.Helper()
 	k := newNode()

@@ -33,7 +33,10 @@ type Settings struct {
 	Manage bool
 }
 
-// Digest is equal for two agents that make the same node.
+// Digest is equal for two agents that make the same node. Raise the number in its
+// first line with every change of what an agent makes of the same settings: then
+// the old version gives way to the new one during an upgrade, and they never
+// fight over the table's form.
 func (s Settings) Digest() [8]byte {
 	var b strings.Builder
 	fmt.Fprintln(&b, "homeward settings 1")

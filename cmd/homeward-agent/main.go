@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command homeward-agent is the program in the static pod: `node` keeps the
 // return path of one node, `status` asks a running agent, `cleanup` removes what
 // is ours.
