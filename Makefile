@@ -10,13 +10,16 @@ FUZZTIME ?= 20s
 MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
 MODULES := $(patsubst go.mod,.,$(MODULES))
 
-.PHONY: help build demo check test bench fuzz golden clean
+.PHONY: help build demo check test test-vm bench fuzz golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-build: ## build bin/homeward
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/...
+build: ## build bin/homeward and bin/homeward-agent, the agent also for its image
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/homeward
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
 
 demo: build ## plan, generate and validate the example, and say where to look
 	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo
@@ -30,8 +33,13 @@ check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
 test: ## every test; no root, no Proxmox
 	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test ./...); done
 
-bench: ## time, allocations and peak memory of plan and generate at 10 to 5,000 machines
-	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./cmd/homeward
+test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLAN bridge, hot plug
+	$(GO) run ./testenv/vm/fetch
+	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
+
+bench: build ## plan and generate at 10 to 5,000 machines; the agent against the shell loop
+	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./cmd/homeward/...
+	$(GO) run ./testenv/figures
 
 fuzz: ## each fuzz test for FUZZTIME (20s)
 	@set -e; for p in $$($(GO) list ./...); do \
