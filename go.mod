@@ -3,6 +3,9 @@ module homeward
 go 1.26.6
 
 require (
+	// v0.3.0 loses the store side of "ct mark set" when it lists a rule, so a
+	// comparison with the kernel never ends.
+	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052
 	go.yaml.in/yaml/v4 v4.0.0-rc.4
 	golang.org/x/mod v0.43.0
 )

@@ -3,15 +3,12 @@
 package netlab_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,57 +18,6 @@ import (
 
 	"homeward/testenv/netlab"
 )
-
-// envProgram makes the test binary behave as a program that enters the lab by
-// itself; its value says what the program does inside.
-const envProgram = "NETLAB_TEST_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if role := os.Getenv(envProgram); role != "" {
-		os.Exit(program(role))
-	}
-	netlab.Main(m)
-}
-
-// program enters the lab and does what the role asks.
-func program(role string) int {
-	code, done, err := netlab.Enter()
-	var forbidden *netlab.ForbiddenError
-	switch {
-	case done:
-		return code
-	case errors.As(err, &forbidden):
-		fmt.Println("forbidden:", forbidden.Reason)
-		return 3
-	case err != nil:
-		fmt.Println("error:", err)
-		return 4
-	}
-	switch role {
-	case "exit":
-		fmt.Printf("inside=%v uid=%d args=%q\n", netlab.Inside(), os.Getuid(), os.Args[1:])
-		return 7
-	case "signal":
-		got := make(chan os.Signal, 1)
-		signal.Notify(got, syscall.SIGTERM)
-		fmt.Println("waiting")
-		fmt.Println("got", <-got)
-		return 8
-	case "hang":
-		fmt.Println(os.Getpid())
-		time.Sleep(time.Minute)
-	}
-	return 0
-}
-
-// outsideCommand runs the test binary as a program that is not in the lab yet.
-func outsideCommand(role string, args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "HOMEWARD_NETLAB_") })
-	cmd.Env = append(cmd.Env, envProgram+"="+role)
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	return cmd
-}
 
 func TestInsideIsPrivate(t *testing.T) {
 	netlab.Require(t)
@@ -178,46 +124,32 @@ func TestInsideDiesWithOutside(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-func TestEnterSaysWhyItIsForbidden(t *testing.T) {
+func TestOrphansEndWithTheLab(t *testing.T) {
 	netlab.Require(t)
-	cmd := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_net_namespaces && exec "$0"`, "/proc/self/exe")
-	outside := outsideCommand("exit")
-	cmd.Env = outside.Env
-	// /proc/self/exe would be the shell there.
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	out, err := outsideCommand("orphan").Output()
+	must(t, err)
+	var pid int
+	if _, err := fmt.Sscan(string(out), &pid); err != nil {
+		t.Fatalf("no pid in %q: %v", out, err)
 	}
-	cmd.Args[len(cmd.Args)-1] = self
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}},
-	}
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 3 {
-		t.Fatalf("exit: %v, want code 3; output %s", err, out)
-	}
-	if !bytes.Contains(out, []byte("no space left on device")) {
-		t.Errorf("reason %q does not name the limit", out)
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d outlives the lab: %v", pid, err)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// mapped says whether a user id exists in this user namespace.
-func mapped(t *testing.T, uid uint32) bool {
-	t.Helper()
-	text, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
-		t.Fatal(err)
+func TestEnterSaysWhyItIsForbidden(t *testing.T) {
+	netlab.Require(t)
+	out, code := limited(t, "max_net_namespaces")
+	if code != 3 || !strings.Contains(out, "no space left on device") {
+		t.Errorf("code %d, want 3; reason %q does not name the limit", code, out)
 	}
-	for line := range strings.Lines(string(text)) {
-		var first, outer, size uint32
-		if _, err := fmt.Sscan(line, &first, &outer, &size); err != nil {
-			t.Fatal(err)
-		}
-		if uid >= first && uid-first < size {
-			return true
-		}
+}
+
+func TestRootNeedsNoUserNamespace(t *testing.T) {
+	netlab.Require(t)
+	out, code := limited(t, "max_user_namespaces")
+	if code != 7 || !strings.Contains(out, "inside=true") {
+		t.Errorf("code %d, want 7; output %q", code, out)
 	}
-	return false
 }

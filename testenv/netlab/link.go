@@ -11,14 +11,21 @@ import (
 
 // Connect lays a cable (a veth pair) between two hosts and brings both ends up.
 func Connect(a *Host, linkA string, b *Host, linkB string) error {
+	if err := lay(a, linkA, nil, b, linkB); err != nil {
+		return err
+	}
+	return a.SetUp(linkA)
+}
+
+// lay is Connect with a's end down; mac is the hardware address of that end from
+// the first moment on, nil leaves it to the kernel.
+func lay(a *Host, linkA string, mac net.HardwareAddr, b *Host, linkB string) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = linkA
+	attrs.HardwareAddr = mac
 	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: linkB, PeerNamespace: netlink.NsFd(b.FD())}
 	if err := a.nl.LinkAdd(veth); err != nil {
 		return fmt.Errorf("connecting %s %s to %s %s: %w", a.name, linkA, b.name, linkB, err)
-	}
-	if err := a.SetUp(linkA); err != nil {
-		return err
 	}
 	return b.SetUp(linkB)
 }

@@ -57,6 +57,9 @@ func reexec(kind namespaceKind) (int, error) {
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
 	defer signal.Stop(signals)
 
+	if err := adoptOrphans(); err != nil {
+		return 0, err
+	}
 	err = cmd.Start()
 	reportChild.Close()
 	if err != nil {
@@ -141,6 +144,9 @@ func wait(cmd *exec.Cmd, signals <-chan os.Signal) (int, error) {
 	err := cmd.Wait()
 	close(ended)
 	<-passing
+	if err := endOrphans(); err != nil {
+		fmt.Fprintln(os.Stderr, "netlab:", err)
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return 1, nil
