@@ -35,8 +35,8 @@ backend from a client on the link and from one behind the router, over TCP and
 UDP, and watch on the wire by which NIC each reply leaves. Then flush the rules
 and kill the process under load, and count the lost replies.
 
-It takes about two minutes, most of which is the wait for the shell loop to
-notice. All of it is gone afterwards, also after Ctrl-C.
+It takes about a minute, most of which is the wait for the shell loop to notice.
+All of it is gone afterwards, also after Ctrl-C.
 
 The exit code is 1 when with the agent one reply did not go home, or a fault was
 not repaired. With -o json standard output is a contract for scripts: fields are
@@ -58,7 +58,7 @@ func (t *tool) labDemo(ctx context.Context, f labDemoFlags) error {
 		return usage("-o %q is not known: give table or json", f.output)
 	}
 	if f.plot != "" {
-		// Better now than after two minutes.
+		// Better now than after a minute.
 		if _, err := os.Stat(filepath.Dir(f.plot)); err != nil {
 			return usage("--plot: %w", err)
 		}

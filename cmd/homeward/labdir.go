@@ -19,7 +19,14 @@ import (
 // the user's own that is there exactly as long as that process.
 type stateDir string
 
+// envLabDir names another directory: for a second lab, and inside the lab, where
+// the user's number is another.
+const envLabDir = "HOMEWARD_LAB_DIR"
+
 func labDir() stateDir {
+	if dir := os.Getenv(envLabDir); dir != "" {
+		return stateDir(dir)
+	}
 	if runtime := os.Getenv("XDG_RUNTIME_DIR"); runtime != "" {
 		return stateDir(filepath.Join(runtime, "homeward-lab"))
 	}

@@ -24,9 +24,9 @@ func limits() []limit {
 	return []limit{
 		{"kernel/apparmor_restrict_unprivileged_userns", "kernel.apparmor_restrict_unprivileged_userns", "1", "0", "AppArmor's restriction, Ubuntu 23.10 and later"},
 		{"kernel/unprivileged_userns_clone", "kernel.unprivileged_userns_clone", "0", "1", "Debian's switch"},
-		{"user/max_user_namespaces", "user.max_user_namespaces", "0", "10000", "any Linux"},
-		{"user/max_net_namespaces", "user.max_net_namespaces", "0", "10000", "any Linux"},
-		{"user/max_mnt_namespaces", "user.max_mnt_namespaces", "0", "10000", "any Linux"},
+		{"user/max_user_namespaces", "user.max_user_namespaces", "0", "10000", "the kernel's limit"},
+		{"user/max_net_namespaces", "user.max_net_namespaces", "0", "10000", "the kernel's limit"},
+		{"user/max_mnt_namespaces", "user.max_mnt_namespaces", "0", "10000", "the kernel's limit"},
 	}
 }
 

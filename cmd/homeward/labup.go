@@ -32,8 +32,8 @@ func (t *tool) labUpCommand() *cobra.Command {
 		Use:   "up",
 		Short: "keep a lab for playing until lab down",
 		Long: `Build the cluster, with the agent running on both nodes, and keep it in the
-background until "homeward lab down". Each user can have one. "homeward lab exec"
-runs programs inside its hosts.
+background until "homeward lab down". "homeward lab exec" runs programs inside its
+hosts. Each user can have one, and more by another directory in HOMEWARD_LAB_DIR.
 
 --without-agent leaves the replies to you: the nodes have Talos's routing rules,
 and nothing that marks packets.`,
@@ -70,7 +70,7 @@ func (t *tool) labUp(ctx context.Context, f labUpFlags) error {
 	}
 	_, err := fmt.Fprint(t.out, `
 Ask for an ingress address from behind the router; the backend repeats "homeward":
-  homeward lab exec behind -- bash -c 'exec 3<>/dev/tcp/203.0.113.75/8000; printf "homeward\0\0\0\14" >&3; timeout 2 head -c 8 <&3'
+  homeward lab exec behind -- bash -c 'exec 3<>/dev/tcp/203.0.113.75/8000; printf "homeward\0\0\0\14" >&3; timeout 2 head -c 8 <&3 && echo'
 Watch, break and repair: homeward lab exec node1 -- nft list ruleset, ip rule, tcpdump -ni ens19, bash.
 End it: homeward lab down
 `)
@@ -86,6 +86,9 @@ func (t *tool) hold(ctx context.Context, dir stateDir, program demo.Program) (re
 			return err
 		}
 		defer func() { result = errors.Join(result, release()) }()
+		if err := os.Setenv(envLabDir, string(dir)); err != nil {
+			return err
+		}
 	}
 	return t.inLab(func() error { return t.serveLab(ctx, dir, program) })
 }
@@ -136,7 +139,10 @@ func (t *tool) startHolder(ctx context.Context, dir stateDir) error {
 		select {
 		case err := <-ended:
 			text, readErr := io.ReadAll(io.NewSectionReader(said, 0, 1<<16))
-			return errors.Join(fmt.Errorf("starting the lab: %w\n%s", err, strings.TrimSpace(string(text))), readErr)
+			if why := strings.TrimPrefix(strings.TrimSpace(string(text)), "homeward: "); why != "" {
+				err = errors.New(why)
+			}
+			return errors.Join(fmt.Errorf("starting the lab: %w", err), readErr)
 		case <-ctx.Done():
 			// It cleans up after itself.
 			return errors.Join(errors.New("interrupted: nothing of the lab is left"), cmd.Process.Signal(syscall.SIGTERM), <-ended)
