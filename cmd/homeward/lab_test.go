@@ -68,6 +68,20 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }
 
+// ordinary gives an ordinary user, who owns the run's directories; nil when the
+// test's own user is one, or is alone in a container.
+func (r *labRun) ordinary() *syscall.Credential {
+	r.t.Helper()
+	const nobody = 65534
+	if os.Getuid() != 0 || os.Chown(r.temp, nobody, nobody) != nil {
+		return nil
+	}
+	if err := os.Chmod(filepath.Dir(r.temp), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	return &syscall.Credential{Uid: nobody, Gid: nobody}
+}
+
 // wantNothingLeft wants no process, and so no namespace of the lab, whose hosts
 // live by descriptors alone, and no file.
 func (r *labRun) wantNothingLeft() {

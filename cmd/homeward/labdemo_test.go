@@ -183,12 +183,16 @@ func TestProgress(t *testing.T) {
 	p := newProgress(terminal)
 	p.step("building")
 	p.end()
+	// So that there is something to read in any case.
+	if _, err := terminal.WriteString("!"); err != nil {
+		t.Fatal(err)
+	}
 	buf := make([]byte, 256)
 	n, err := master.Read(buf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(buf[:n]); !strings.Contains(got, "building") || !strings.HasSuffix(got, clearLine) {
+	if got := string(buf[:n]); !strings.Contains(got, "building") || !strings.HasSuffix(got, clearLine+"!") {
 		t.Errorf("on a terminal: %q", got)
 	}
 	r, w, err := os.Pipe()

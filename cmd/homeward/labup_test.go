@@ -100,6 +100,29 @@ func TestLabForegroundEnds(t *testing.T) {
 	}
 }
 
+// TestLabOfAnOrdinaryUser has no runtime directory, and inside its lab the user's
+// number is another than outside.
+func TestLabOfAnOrdinaryUser(t *testing.T) {
+	needLab(t)
+	r := newLabRun(t)
+	credential := r.ordinary()
+	run := func(args ...string) result {
+		cmd := r.command(args...)
+		cmd.Env = append(cmd.Env, "XDG_RUNTIME_DIR=")
+		cmd.SysProcAttr.Credential = credential
+		return finish(t, cmd)
+	}
+	if got := run("lab", "up", "--without-agent"); got.code != 0 || got.err != "" {
+		t.Fatalf("lab up: %+v", got)
+	}
+	if got := run("lab", "exec", "node1", "--", "id", "-u"); got != (result{0, "0\n", ""}) {
+		t.Errorf("lab exec: %+v", got)
+	}
+	if got := run("lab", "down"); got != (result{}) {
+		t.Errorf("lab down: %+v", got)
+	}
+}
+
 // TestLabKilled shows that a lab whose holder was killed leaves no process, and
 // that what is left of its directory hinders nobody.
 func TestLabKilled(t *testing.T) {
