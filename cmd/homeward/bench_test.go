@@ -12,10 +12,17 @@ import (
 )
 
 // asTool makes the test binary be the tool, so that a benchmark can read the peak
-// memory of a process of its own.
-const asTool = "HOMEWARD_TEST_AS_TOOL"
+// memory of a process of its own. With asMain it is the tool with its output and
+// its signals.
+const (
+	asTool = "HOMEWARD_TEST_AS_TOOL"
+	asMain = "HOMEWARD_TEST_AS_MAIN"
+)
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		main()
+	}
 	if os.Getenv(asTool) != "" {
 		code := run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: io.Discard, err: io.Discard})
 		status, _ := os.ReadFile("/proc/self/status") // empty is refused by the reader
