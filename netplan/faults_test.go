@@ -39,7 +39,7 @@ func TestResolveRefuses(t *testing.T) {
 			s.External.GatewayOnLink, s.External.Gateway = true, addr("10.0.0.1")
 		}, ext + ".gateway", "network.cidr", "private link"},
 		{"private gateway outside", func(s *S) { s.Cluster.Gateway = addr("10.0.1.1") }, cluster + ".gateway", "network.cidr", "10.0.0.1-10.0.0.254"},
-		{"pool outside", func(s *S) { s.External.Pool = ranges(t, "203.0.113.200-203.0.113.210") }, ext + ".ingress_pool", ext + ".cidr", "203.0.113.1-203.0.113.126"},
+		{"pool outside", func(s *S) { s.External.Pool = ranges(t, "203.0.113.200-203.0.113.210") }, ext + ".ingress_pool", ext + ".cidr", "give addresses in 203.0.113.2-203.0.113.78"},
 		{"pool over the edge", func(s *S) { s.External.Pool = ranges(t, "203.0.113.120-203.0.113.130") }, ext + ".ingress_pool", ext + ".cidr", "outside"},
 		{"pool holds the broadcast", func(s *S) { s.External.Pool = ranges(t, "203.0.113.120-203.0.113.127") }, ext + ".ingress_pool", ext + ".cidr", "broadcast address of 203.0.113.0/25: give 203.0.113.120-203.0.113.126"},
 		{"pool holds the network", func(s *S) {
