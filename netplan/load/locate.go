@@ -74,8 +74,18 @@ func (d *document) join(faults []netplan.Fault) {
 			other := d.locate(f.Other)
 			message = strings.ReplaceAll(message, f.Other, other.path) + " (" + d.party(f.Other, other) + ")"
 		}
-		d.faults.add(pattern(f.Path), Located{Line: max(at.line, 1), Path: at.path, Message: message})
+		d.faults.add(pattern(f.Path), Located{Line: max(at.line, 1), Path: at.path, Message: d.inLayout(message)})
 	}
+}
+
+// inLayout gives a message that names keys in the layout of the file.
+func (d *document) inLayout(message string) string {
+	for i := range keys {
+		if k := &keys[i]; k.also != "" && strings.Contains(message, k.path) {
+			message = strings.ReplaceAll(message, k.path, d.locate(k.path).path)
+		}
+	}
+	return message
 }
 
 // party names the other party of a fault.

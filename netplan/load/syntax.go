@@ -84,10 +84,10 @@ func errorLines(data []byte, err error) (opening, problem int) {
 		line := min(lineAt(data, at), end)
 		return line, line
 	}
-	first := 1
-	// The library's parser counts lines from 0, its scanner from 1.
-	if !strings.HasSuffix(fmt.Sprintf("%T", err), "ParserError") {
-		first = 0
+	first := 0
+	// The library's parser counts lines from 0, its scanner and composer from 1.
+	if fmt.Sprintf("%T", err) == "libyaml.ParserError" {
+		first = 1
 	}
 	var lines []int
 	for _, m := range errorPlace.FindAllStringSubmatch(text, -1) {

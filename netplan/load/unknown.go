@@ -11,6 +11,9 @@ const slip = 2
 
 // unknown decides about a key that the table does not have.
 func (d *document) unknown(p place, e entry, given map[string]bool) {
+	if p.room.strict && d.compared >= maxCompared && d.faults.countOnly(join(p.room.path(), "*")) {
+		return // enough is known of this kind
+	}
 	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, element(e.name)), path: join(p.path, element(e.name)), line: e.line}
 	if p.room.strict {
 		d.unknownStrict(p, q, e.name)
@@ -35,12 +38,14 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 
 // unknownStrict refuses a key, with the place or the name that was meant.
 func (d *document) unknownStrict(p, q place, name string) {
-	if rooms := elsewhere(name, q.canonical); inNetwork(p.room.path()) && len(rooms) > 0 {
-		for _, r := range rooms {
-			d.meant[r] = true
+	if inNetwork(p.room.path()) {
+		if rooms := elsewhere(name, q.canonical); len(rooms) > 0 {
+			for _, r := range rooms {
+				d.meant[r] = true
+			}
+			d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
+			return
 		}
-		d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
-		return
 	}
 	near, ok := d.nearest(name, p.room.order, func(c string) int { return max(slip, len(c)/3) })
 	if ok {
@@ -77,9 +82,12 @@ func (d *document) guess(p place) {
 // telling gives the places of a key whose name no other tool would use by
 // chance: it has more than one word and is ours.
 func telling(name string) []string {
+	if !strings.Contains(name, "_") {
+		return nil
+	}
 	var rooms []string
 	for _, k := range keys {
-		if strings.Contains(name, "_") && last(k.path) == name && k.kind != credential {
+		if last(k.path) == name && k.kind != credential {
 			rooms = append(rooms, k.path)
 		}
 	}
