@@ -99,6 +99,14 @@ func TestManyUnknownKeysAreRefusedSoon(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
+	for _, section := range []string{"machines", "workers"} {
+		t.Run("in "+section+" only the first are compared", func(t *testing.T) {
+			d := walk(mustParse(t, strings.Replace(b.String(), "\nmachines", "\n"+section, 1)))
+			if d.compared != maxCompared {
+				t.Errorf("%d keys compared, want %d", d.compared, maxCompared)
+			}
+		})
+	}
 	t.Run("a slip in the last key is still found", func(t *testing.T) {
 		d := walk(mustParse(t, b.String()[:strings.Index(b.String(), "\nmachines")]+"\nnetwork: {<<: *a, dsn: 1}\n"))
 		found := false

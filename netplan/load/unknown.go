@@ -62,9 +62,10 @@ const maxCompared = 5000
 
 // nearest gives the known key that an unknown one was probably meant to be.
 func (d *document) nearest(name string, known []string, allowed func(string) int) (string, bool) {
-	if d.compared++; d.compared > maxCompared {
+	if d.compared >= maxCompared {
 		return "", false
 	}
+	d.compared++
 	return nearest(name, known, allowed)
 }
 
