@@ -3,6 +3,7 @@ package netplan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -26,7 +27,7 @@ func (r *resolver) proxmoxURL(text string) {
 	case u.User != nil:
 		r.fault(path, "carries credentials: keep them in secrets.yaml or the environment, and %s", like)
 	case u.Scheme != "https":
-		r.fault(path, "scheme %s is not https: %s", Quote(u.Scheme), like)
+		r.fault(path, "the scheme is not https: %s", like)
 	case u.RawQuery != "" || u.Fragment != "":
 		r.fault(path, "has a query or fragment: %s", like)
 	}
@@ -69,15 +70,15 @@ func (r *resolver) allowed(path string, s AllowSpec) []AllowedHost {
 		path += ".hosts"
 	}
 	var out []AllowedHost
-	for name, prefixes := range s.Hosts {
-		for _, p := range prefixes {
+	for _, name := range slices.Sorted(maps.Keys(s.Hosts)) {
+		for _, p := range s.Hosts[name] {
 			if p != p.Masked() {
 				r.fault(path+"."+name, "%s has host bits set: give %s, or %s/32 for the one host", p, p.Masked(), p.Addr())
 			}
 			out = append(out, AllowedHost{Name: name, Prefix: p})
 		}
 	}
-	slices.SortFunc(out, func(a, b AllowedHost) int {
+	slices.SortStableFunc(out, func(a, b AllowedHost) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
 	})
 	return out
@@ -105,10 +106,15 @@ func (r *resolver) ingress() {
 	}
 	r.plan.Ingress = in
 	a := r.spec.ArgoCD
+	// Where it follows ingress.class, its faults are that key's.
+	class := in.Class
+	if a.IngressClass != "" {
+		class = r.class("argocd.ingress.class", a.IngressClass, "")
+	}
 	r.plan.ArgoCD = ArgoCD{
 		MetalLBEnabled: given(a.MetalLBEnabled, true),
 		IngressEnabled: given(a.IngressEnabled, true),
-		IngressClass:   r.class("argocd.ingress.class", a.IngressClass, in.Class),
+		IngressClass:   class,
 	}
 }
 
@@ -146,15 +152,19 @@ func (r *resolver) pinned(a netip.Addr) {
 	case len(pool) == 0:
 		r.fault(path, "%s cannot be pinned without a pool: give %s", a, pathPool)
 	case !pool.Contains(a):
-		r.clash(path, pathPool, "%s is not in the pool %s: give one of it, like %s", a, pool.brief(), r.firstOfPool(pool))
+		r.clash(path, pathPool, "%s is not in the pool %s: give one of it%s", a, pool.brief(), r.firstOfPool())
 	}
 }
 
-func (r *resolver) firstOfPool(pool AddressSet) netip.Addr {
-	if len(r.plan.External.IngressPool) > 0 {
-		return r.plan.External.IngressPool[0].First
+// firstOfPool suggests an address of the pool that a Service could have.
+func (r *resolver) firstOfPool() string {
+	if !r.spec.External.CIDR.IsValid() || r.faulty(pathExternal+".cidr") {
+		return ""
 	}
-	return pool[0].First
+	if left := r.poolLeft(); len(left) > 0 {
+		return ", like " + left[0].First.String()
+	}
+	return ""
 }
 
 // brief is the set as an operator writes it, shortened.
@@ -168,23 +178,38 @@ func (s AddressSet) brief() string {
 
 // imageReference is what a container image's name may look like: enough to be
 // safe in a document, not a proof that it exists.
-var imageReference = regexp.MustCompile(`^[a-z0-9]([A-Za-z0-9._:/@-]{0,254}[A-Za-z0-9])?$`)
+var imageReference = regexp.MustCompile(`^[a-z0-9]([A-Za-z0-9._:/-]{0,254}[A-Za-z0-9])?$`)
 
 var imageDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // agent checks the static pod's image.
 func (r *resolver) agent() {
 	a := Agent{Image: r.spec.Agent.Image, Metrics: r.oneOf("agent.metrics", r.spec.Agent.Metrics, MetricsLoopback, MetricsPrivate)}
-	if a.Image != "" && !imageReference.MatchString(a.Image) {
-		r.fault("agent.image", "%s is not an image reference: give it like registry.example.edu/homeward-agent@sha256:...", Quote(a.Image))
-	}
-	if _, digest, ok := strings.Cut(a.Image, "@"); ok && !imageDigest.MatchString(digest) {
-		r.fault("agent.image", "%s is not a digest: give sha256: and 64 hexadecimal digits", Quote(digest))
-	}
+	r.image(a.Image)
 	if a.Image == "" && a.Metrics == MetricsPrivate {
 		r.fault("agent.metrics", "the nft pod has no metrics: give agent.image, or leave it out")
 	}
 	r.plan.Agent = a
+}
+
+// image checks an image reference. What stands around an @ is never repeated: it
+// may be credentials, which no reference has.
+func (r *resolver) image(ref string) {
+	const path, like = "agent.image", "give it like registry.example.edu/homeward-agent@sha256:..."
+	if ref == "" {
+		return
+	}
+	name, digest, hasAt := strings.Cut(ref, "@")
+	switch {
+	case hasAt && !strings.HasPrefix(digest, "sha256:"):
+		r.fault(path, "holds an @ that begins no digest: credentials belong in no image reference; %s", like)
+	case hasAt && !imageDigest.MatchString(digest):
+		r.fault(path, "the digest is not whole: give sha256: and 64 hexadecimal digits")
+	case !imageReference.MatchString(name) && hasAt:
+		r.fault(path, "not an image reference: %s", like)
+	case !imageReference.MatchString(name):
+		r.fault(path, "%s is not an image reference: %s", Quote(ref), like)
+	}
 }
 
 // String gives a host that may come in as "name cidr".

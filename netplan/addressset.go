@@ -3,11 +3,8 @@ package netplan
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Range is an inclusive range of IPv4 addresses, First not after Last. Its text
@@ -21,110 +18,6 @@ type Range struct {
 // AddressSet is ranges in the operator's order; they may touch or overlap until
 // checked. JSON: a list of strings.
 type AddressSet []Range
-
-// ParseRange reads an address, "a-b" or a CIDR. The error names the text that
-// would be right where it can be told.
-func ParseRange(s string) (Range, error) {
-	s = strings.TrimSpace(s)
-	if strings.Contains(s, "/") {
-		return parseRangeCIDR(s)
-	}
-	first, last, isRange := strings.Cut(s, "-")
-	first, last = strings.TrimSpace(first), strings.TrimSpace(last)
-	a, err := ParseAddr(first)
-	if err != nil {
-		return Range{}, err
-	}
-	if !isRange {
-		return Range{First: a, Last: a}, nil
-	}
-	if err := shorthand(a, last); err != nil {
-		return Range{}, err
-	}
-	b, err := ParseAddr(last)
-	if err != nil {
-		return Range{}, err
-	}
-	if b.Less(a) {
-		return Range{}, fmt.Errorf("range %s-%s starts after its end: give %s-%s", a, b, b, a)
-	}
-	return Range{First: a, Last: b}, nil
-}
-
-// shorthand refuses "203.0.113.75-78" with the text that was meant.
-func shorthand(first netip.Addr, last string) error {
-	n, err := strconv.ParseUint(last, 10, 8)
-	if err != nil {
-		return nil
-	}
-	b := first.As4()
-	b[3] = byte(n)
-	meant := netip.AddrFrom4(b)
-	if meant.Less(first) {
-		return fmt.Errorf("range end %s is not an address: give both ends in full", Quote(last))
-	}
-	return fmt.Errorf("range end %s is not an address: give %s-%s", Quote(last), first, meant)
-}
-
-func parseRangeCIDR(s string) (Range, error) {
-	p, err := ParsePrefix(s)
-	if err != nil {
-		return Range{}, err
-	}
-	if p != p.Masked() {
-		return Range{}, fmt.Errorf("%s has host bits set: give %s, or %s for the one address", p, p.Masked(), p.Addr())
-	}
-	return Range{First: p.Addr(), Last: LastAddr(p), cidr: p}, nil
-}
-
-// ParseAddr reads an IPv4 address.
-func ParseAddr(s string) (netip.Addr, error) {
-	a, err := netip.ParseAddr(s)
-	switch {
-	case err == nil && a.Is4():
-		return a, nil
-	case err == nil:
-		return netip.Addr{}, fmt.Errorf("%s is IPv6, which is not yet supported: give an IPv4 address", Quote(s))
-	case strings.Contains(s, "/"):
-		if p, err := netip.ParsePrefix(s); err == nil {
-			return netip.Addr{}, fmt.Errorf("%s is a network, not an address: leave the prefix length out (%s)", Quote(s), p.Addr())
-		}
-	}
-	return netip.Addr{}, fmt.Errorf("%s is not an IPv4 address", Quote(s))
-}
-
-// ParsePrefix reads an IPv4 CIDR; host bits are kept for Check to name.
-func ParsePrefix(s string) (netip.Prefix, error) {
-	p, err := netip.ParsePrefix(s)
-	switch {
-	case err == nil && p.Addr().Is4():
-		return p, nil
-	case err == nil:
-		return netip.Prefix{}, fmt.Errorf("%s is IPv6, which is not yet supported: give an IPv4 network", Quote(s))
-	}
-	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
-		return netip.Prefix{}, fmt.Errorf("%s is an address, not a network: add a prefix length, like %s/24", Quote(s), a)
-	}
-	if a, mask, ok := strings.Cut(s, "/"); ok {
-		if m, err := netip.ParseAddr(mask); err == nil && m.Is4() {
-			if bits, ok := maskBits(m); ok {
-				return netip.Prefix{}, fmt.Errorf("%s has a netmask: give the prefix length, %s/%d", Quote(s), a, bits)
-			}
-		}
-	}
-	return netip.Prefix{}, fmt.Errorf("%s is not an IPv4 network: give it like 203.0.113.0/25", Quote(s))
-}
-
-// maskBits gives the prefix length of a netmask, false when a is none.
-func maskBits(a netip.Addr) (int, bool) {
-	v := toUint(a)
-	for bits := 0; bits <= 32; bits++ {
-		if v == ^uint32(0)<<(32-bits) {
-			return bits, true
-		}
-	}
-	return 0, false
-}
 
 // LastAddr is the highest address of p (the broadcast address up to a /30).
 func LastAddr(p netip.Prefix) netip.Addr {
@@ -221,6 +114,45 @@ func (s AddressSet) Merged() AddressSet {
 			continue
 		}
 		out = append(out, r)
+	}
+	return out
+}
+
+// within gives the addresses of s that lie in x, as Merged does.
+func (s AddressSet) within(x Range) AddressSet {
+	var out AddressSet
+	for _, r := range s.Merged() {
+		if r.Overlaps(x) {
+			out = append(out, Range{First: later(r.First, x.First), Last: earlier(r.Last, x.Last)})
+		}
+	}
+	return out
+}
+
+// minus gives the addresses of s that are not in o, as Merged does.
+func (s AddressSet) minus(o AddressSet) AddressSet {
+	holes := o.Merged()
+	var out AddressSet
+	for _, r := range s.Merged() {
+		for len(holes) > 0 && holes[0].Last.Less(r.First) {
+			holes = holes[1:]
+		}
+		first, rest := r.First, true
+		for _, hole := range holes {
+			if r.Last.Less(hole.First) {
+				break
+			}
+			if first.Less(hole.First) {
+				out = append(out, Range{First: first, Last: hole.First.Prev()})
+			}
+			if rest = hole.Last.Less(r.Last); !rest {
+				break
+			}
+			first = hole.Last.Next()
+		}
+		if rest {
+			out = append(out, Range{First: first, Last: r.Last})
+		}
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func TestResolveRefuses(t *testing.T) {
 			s.External.GatewayOnLink, s.External.Gateway = true, addr("10.0.0.1")
 		}, ext + ".gateway", "network.cidr", "private link"},
 		{"private gateway outside", func(s *S) { s.Cluster.Gateway = addr("10.0.1.1") }, cluster + ".gateway", "network.cidr", "10.0.0.1-10.0.0.254"},
-		{"pool outside", func(s *S) { s.External.Pool = ranges(t, "203.0.113.200-203.0.113.210") }, ext + ".ingress_pool", ext + ".cidr", "203.0.113.1-203.0.113.126"},
+		{"pool outside", func(s *S) { s.External.Pool = ranges(t, "203.0.113.200-203.0.113.210") }, ext + ".ingress_pool", ext + ".cidr", "give addresses in 203.0.113.2-203.0.113.78"},
 		{"pool over the edge", func(s *S) { s.External.Pool = ranges(t, "203.0.113.120-203.0.113.130") }, ext + ".ingress_pool", ext + ".cidr", "outside"},
 		{"pool holds the broadcast", func(s *S) { s.External.Pool = ranges(t, "203.0.113.120-203.0.113.127") }, ext + ".ingress_pool", ext + ".cidr", "broadcast address of 203.0.113.0/25: give 203.0.113.120-203.0.113.126"},
 		{"pool holds the network", func(s *S) {
@@ -142,6 +142,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"upper case", func(s *S) { s.Name = "Edge" }, "name", "", "give edge"},
 		{"name with a dot", func(s *S) { s.Name = "edge.one" }, "name", "", "RFC 1123"},
 		{"hostname too long", func(s *S) { s.Name = strings.Repeat("e", 48) }, "name", "", "64 characters"},
+		{"a name of one whole label", func(s *S) { s.Name = strings.Repeat("e", 63) }, "name", "", "at most 47"},
 		{"pool name too long", func(s *S) { s.Workers[0].Name = strings.Repeat("w", 56) }, "workers." + strings.Repeat("w", 56), "", "64 characters"},
 		{"a pool called controlplane", func(s *S) { s.Workers[0].Name = "controlplane" }, "workers.controlplane", "", "control planes"},
 		{"no count", func(s *S) { s.ControlPlanes = nil }, "controlplane.count", "", "missing"},
@@ -159,6 +160,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"mark zero", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0)) }, "return_path.mark", "", "zero"},
 		{"mask zero", func(s *S) { s.ReturnPath.Mask = ptr(netplan.Mask(0)) }, "return_path.mask", "", "zero"},
 		{"mark outside mask", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0x1000)) }, "return_path.mask", "return_path.mark", "like 0x1000"},
+		{"a neighbour's bit outside mask", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0x4000)) }, "return_path.mask", "return_path.mark", "like 0x2000"},
 		{"two bits outside mask", func(s *S) { s.ReturnPath.Mark = ptr(netplan.Mark(0x3000)) }, "return_path.mask", "return_path.mark", "like 0x2000"},
 		{"two bits", func(s *S) {
 			s.ReturnPath.Mark, s.ReturnPath.Mask = ptr(netplan.Mark(0x3000)), ptr(netplan.Mask(0x3000))
@@ -173,6 +175,17 @@ func TestResolveRefuses(t *testing.T) {
 		{"priority 100", func(s *S) { s.ReturnPath.Priority = ptr(100) }, "return_path.priority", "", "101 to 32000"},
 		{"no provider", func(s *S) { s.Proxmox = nil }, "proxmox", "", "missing"},
 		{"credentials in the URL", func(s *S) { s.Proxmox.URL = "https://root:hunter2@pve:8006" }, "proxmox.url", "", "carries credentials"},
+		{"a scheme that is a secret", func(s *S) { s.Proxmox.URL = "hunter2://pve" }, "proxmox.url", "", "not https"},
+		{"credentials in the image", func(s *S) { s.Agent.Image = "u:hunter2@registry.example.edu/x" }, "agent.image", "", "credentials"},
+		{"credentials before a digest", func(s *S) { s.Agent.Image = "u:hunter2@x@sha256:" + strings.Repeat("0", 64) }, "agent.image", "", "credentials"},
+		{"credentials in a SAN", func(s *S) { s.KubeAPISANs = []string{"u:hunter2@x"} }, "kubeapi_sans", "", "credentials"},
+		{"a bad class", func(s *S) { s.Ingress.Class = "Traefik" }, "ingress.class", "", "like traefik"},
+		{"a bad class of Argo CD's", func(s *S) { s.ArgoCD.IngressClass = "Traefik" }, "argocd.ingress.class", "", "like traefik"},
+		{"no address left for the VIP", func(s *S) {
+			s.External.Reserved = ranges(t, "203.0.113.2-203.0.113.74", "203.0.113.80-203.0.113.126")
+			s.External.KubeAPIVIP = addr("203.0.113.78")
+			s.External.Pool = ranges(t, "203.0.113.75-203.0.113.79")
+		}, ext + ".kubeapi_vip", ext + ".ingress_pool", "no other address is free: shrink proxmox.network.external.ingress_pool to [203.0.113.75-203.0.113.77, 203.0.113.79]"},
 		{"http", func(s *S) { s.Proxmox.URL = "http://pve:8006" }, "proxmox.url", "", "not https"},
 		{"a short fingerprint", func(s *S) { s.Proxmox.Fingerprint = "AB:CD" }, "proxmox.fingerprint", "", "32 hexadecimal"},
 		{"an unknown allowlist", func(s *S) {

@@ -57,6 +57,10 @@ func (r *resolver) kubeAPI() {
 }
 
 func (r *resolver) san(san string) {
+	if strings.Contains(san, "@") {
+		r.fault("kubeapi_sans", "an entry holds an @, like credentials do: give DNS names and IPv4 addresses")
+		return
+	}
 	if _, err := ParseAddr(san); err != nil && !validName(san) {
 		r.fault("kubeapi_sans", "%s is neither a DNS name nor an IPv4 address", Quote(san))
 		return
@@ -143,7 +147,7 @@ func (r *resolver) externalVIP(vip netip.Addr) {
 	if !e.CIDR.IsValid() || r.faulty(pathExternal+".cidr") {
 		return
 	}
-	free := r.freeExternal()
+	free := ": " + r.vipAdvice()
 	if !e.CIDR.Contains(vip) {
 		r.clash(pathVIP, pathExternal+".cidr", "%s is outside %s%s", vip, e.CIDR, free)
 		return
@@ -158,13 +162,13 @@ func (r *resolver) externalVIP(vip netip.Addr) {
 		path, what string
 		set        AddressSet
 	}{
-		{pathPool, "inside ingress_pool", e.Pool},
-		{pathDHCP, "handed out by DHCP in", e.DHCP},
-		{pathReserved, "reserved by", e.Reserved},
+		{pathPool, "is inside ingress_pool %s", e.Pool},
+		{pathDHCP, "is handed out by DHCP in %s", e.DHCP},
+		{pathReserved, "is reserved (%s)", e.Reserved},
 	} {
 		for _, x := range set.set {
 			if x.Contains(vip) {
-				r.clash(pathVIP, set.path, "%s is %s %s%s", vip, set.what, x.brief(), free)
+				r.clash(pathVIP, set.path, "%s "+set.what+"%s", vip, x.brief(), free)
 				break
 			}
 		}
@@ -192,37 +196,4 @@ func (r *resolver) privateVIP(vip netip.Addr) {
 			r.clash(pathClusterVIP, "network.dns", "%s is also resolver %d: give another address in %s-%s", vip, i+1, usable.First, usable.Last)
 		}
 	}
-}
-
-// freeExternal suggests an address of the external link that nobody has yet,
-// after the pool where there is room.
-func (r *resolver) freeExternal() string {
-	e := r.spec.External
-	taken := AddressSet(slices.Concat(e.Pool, e.DHCP, e.Reserved))
-	for _, m := range r.spec.Machines {
-		if m.ExternalAddress.IsValid() {
-			taken = append(taken, Range{First: m.ExternalAddress, Last: m.ExternalAddress})
-		}
-	}
-	if e.Gateway.IsValid() {
-		taken = append(taken, Range{First: e.Gateway, Last: e.Gateway})
-	}
-	usable := hosts(e.CIDR)
-	start := usable.First
-	for _, x := range e.Pool {
-		if usable.Contains(x.Last) && start.Less(x.Last) {
-			start = x.Last
-		}
-	}
-	for _, from := range []netip.Addr{start, usable.First} {
-		for _, x := range taken.Merged() {
-			if x.Contains(from) {
-				from = x.Last.Next()
-			}
-		}
-		if usable.Contains(from) {
-			return ": give a free one, like " + from.String()
-		}
-	}
-	return ": give a free one"
 }

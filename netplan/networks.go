@@ -1,6 +1,7 @@
 package netplan
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 )
@@ -18,6 +19,23 @@ var (
 	}
 )
 
+// minPrefixBits is the shortest prefix of any network of the plan.
+const minPrefixBits = 8
+
+// unusableBy says why nobody can have a network: it is too large or lies where no
+// host may be. Nil is usable.
+func unusableBy(p netip.Prefix) error {
+	if p.Bits() < minPrefixBits {
+		return fmt.Errorf("is too large: give a prefix length of %d to 32", minPrefixBits)
+	}
+	for _, bad := range unusable {
+		if bad.Overlaps(p) {
+			return fmt.Errorf("overlaps %s, which no host may use", bad)
+		}
+	}
+	return nil
+}
+
 // The shortest service network kube-apiserver takes: 20 bits of addresses.
 const minServiceBits = 12
 
@@ -28,6 +46,9 @@ type network struct {
 	// given is false for a default that stands nowhere in the file.
 	given bool
 }
+
+// hostBits says that the operator gave an address inside the network.
+func (n network) hostBits() bool { return n.prefix != n.prefix.Masked() }
 
 // networks checks each CIDR by itself, then that no two overlap.
 func (r *resolver) networks() {
@@ -52,6 +73,13 @@ func (r *resolver) networks() {
 			r.apart(a, b)
 		}
 	}
+	for _, n := range all {
+		// One that also overlaps another has its fault already: the network
+		// around it would be refused.
+		if n.hostBits() && !r.faulty(n.path) {
+			r.fault(n.path, "%s has host bits set: give the network address, %s", n.prefix, n.prefix.Masked())
+		}
+	}
 }
 
 func orPrefix(p, otherwise netip.Prefix) netip.Prefix {
@@ -61,7 +89,7 @@ func orPrefix(p, otherwise netip.Prefix) netip.Prefix {
 	return otherwise
 }
 
-// usable checks one network by itself.
+// usable checks one network by itself, all but its host bits.
 func (r *resolver) usable(n network) bool {
 	p := n.prefix
 	switch {
@@ -71,23 +99,17 @@ func (r *resolver) usable(n network) bool {
 			example = "203.0.113.0/25"
 		}
 		r.fault(n.path, "missing: give a network like %s", example)
-	case p != p.Masked():
-		r.fault(n.path, "%s has host bits set: give the network address, %s", p, p.Masked())
-	case p.Bits() < 8:
-		r.fault(n.path, "%s is too large: give a prefix length of 8 to 32", p)
+	case p.Bits() < minPrefixBits:
+		r.fault(n.path, "%s %v", p, unusableBy(p))
 	case n.path == pathAnchors && (!linkLocal.Contains(p.Addr()) || p.Bits() < linkLocal.Bits()):
 		r.fault(n.path, "%s is not link-local: give a part of 169.254.0.0/16, like 169.254.32.0/20", p)
 	case n.path == pathAnchors && p.Bits() > 30:
 		r.fault(n.path, "%s is too small: give a /30 or larger, like 169.254.32.0/20", p)
 	case n.path == pathServiceCIDR && p.Bits() < minServiceBits:
 		r.fault(n.path, "%s is larger than kube-apiserver takes: give a /%d or longer prefix", p, minServiceBits)
+	case unusableBy(p) != nil:
+		r.fault(n.path, "%s %v", p, unusableBy(p))
 	default:
-		for _, bad := range unusable {
-			if bad.Overlaps(p) {
-				r.fault(n.path, "%s overlaps %s, which no host may use", p, bad)
-				return false
-			}
-		}
 		return true
 	}
 	return false
@@ -99,22 +121,26 @@ func (r *resolver) apart(a, b network) {
 	if !a.prefix.Overlaps(b.prefix) {
 		return
 	}
-	if !a.given {
+	if !a.given || a.hostBits() != b.hostBits() && b.hostBits() {
 		a, b = b, a
 	}
 	r.clash(a.path, b.path, "%s overlaps %s %s: give a network outside it%s", a.prefix, b.path, b.prefix, r.freeNetwork(a))
 }
 
+// freeNetworks are what is suggested for pods and for services: no two of them
+// overlap, so that both suggestions can be taken at once.
+var freeNetworks = map[string][]string{
+	pathPodCIDR:     {"10.244.0.0/16", "172.20.0.0/16", "192.168.0.0/17", "10.32.0.0/16", "172.28.0.0/16"},
+	pathServiceCIDR: {"10.96.0.0/12", "172.24.0.0/16", "192.168.128.0/17", "172.16.0.0/16", "10.64.0.0/16"},
+}
+
 // freeNetwork suggests a network for pods or services that overlaps no other.
 func (r *resolver) freeNetwork(n network) string {
-	if n.path != pathPodCIDR && n.path != pathServiceCIDR {
-		return ""
-	}
 	taken := []netip.Prefix{r.spec.Cluster.CIDR, r.plan.Kubernetes.PodCIDR, r.plan.Kubernetes.ServiceCIDR}
 	if r.spec.External != nil {
 		taken = append(taken, r.spec.External.CIDR)
 	}
-	for _, text := range []string{"10.244.0.0/16", "10.96.0.0/12", "172.20.0.0/16", "172.24.0.0/16", "192.168.0.0/17"} {
+	for _, text := range freeNetworks[n.path] {
 		c := netip.MustParsePrefix(text)
 		if !slices.ContainsFunc(taken, func(t netip.Prefix) bool { return t.IsValid() && t.Overlaps(c) }) {
 			return ", like " + text

@@ -22,7 +22,7 @@ const poolControlPlane = "controlplane"
 // numeric order. Counts and names are checked first.
 func (r *resolver) pools() {
 	s := r.spec
-	named := r.label("name", s.Name, "edge")
+	named := r.label("name", s.Name, "edge") && r.shortEnough()
 	pools := []PoolSpec{{Name: poolControlPlane, Count: s.ControlPlanes, NoExternal: s.ControlPlaneNoExternal}}
 	workers := slices.Clone(s.Workers)
 	slices.SortFunc(workers, func(a, b PoolSpec) int { return strings.Compare(a.Name, b.Name) })
@@ -47,6 +47,19 @@ func (r *resolver) pools() {
 			r.grow(path, pool, n)
 		}
 	}
+}
+
+// shortEnough refuses a cluster's name that leaves no room for the control planes'
+// hostnames. No machine is made then: others would be too long for the same
+// reason.
+func (r *resolver) shortEnough() bool {
+	count := max(given(r.spec.ControlPlanes, 1), 1)
+	longest := hostname(r.spec.Name, poolControlPlane, min(count, MaxMachines))
+	if over := len(longest) - maxHostname; over > 0 {
+		r.fault("name", "hostname %s has %d characters, more than %d: give a name of at most %d", longest, len(longest), maxHostname, len(r.spec.Name)-over)
+		return false
+	}
+	return true
 }
 
 // label checks one part of a hostname.
@@ -86,11 +99,7 @@ func (r *resolver) grow(path string, pool PoolSpec, n int) {
 	}
 	longest := hostname(r.spec.Name, pool.Name, n)
 	if len(longest) > maxHostname {
-		at := path
-		if role == RoleControlPlane {
-			at = "name"
-		}
-		r.fault(at, "hostname %s has %d characters, more than %d: give a shorter name", longest, len(longest), maxHostname)
+		r.fault(path, "hostname %s has %d characters, more than %d: give a shorter name", longest, len(longest), maxHostname)
 		return
 	}
 	external := r.spec.External != nil && !pool.NoExternal

@@ -51,20 +51,24 @@ func (r *resolver) mark(mark Mark, mask Mask) {
 	const markPath, maskPath = "return_path.mark", "return_path.mask"
 	switch n := bits.OnesCount32(uint32(mask)); {
 	case mark == 0:
-		r.fault(markPath, "zero marks nothing: give one bit, like %s", DefaultMark)
+		r.fault(markPath, "zero marks nothing: give mark and mask the same bit, like %s", freeBit(uint32(mask)))
 	case mask == 0:
-		r.fault(maskPath, "zero matches everything: give the mark's bit, %s", mark)
+		r.fault(maskPath, "zero matches everything: give mark and mask the same bit, like %s", freeBit(uint32(mark)))
 	case uint32(mark)&^uint32(mask) != 0:
-		bit := mark
-		if bits.OnesCount32(uint32(mark)) > 1 {
-			bit = DefaultMark
-		}
-		r.clash(maskPath, markPath, "mark %s lies outside mask %s: give both the same bit, like %s", mark, mask, bit)
+		r.clash(maskPath, markPath, "mark %s lies outside mask %s: give both the same bit, like %s", mark, mask, freeBit(uint32(mark)))
 	case n > 1:
-		r.fault(maskPath, "%s has %d bits: give one, like %s", mask, n, DefaultMask)
+		r.fault(maskPath, "%s has %d bits: give mark and mask the same one, like %s", mask, n, freeBit(uint32(mark)))
 	default:
 		if owner, bits := markOwner(mask); owner != "" {
-			r.fault(markPath, "%s is used by %s (%s): give 0x1000 or 0x2000", mark, owner, bits)
+			r.fault(markPath, "%s is used by %s (%s): give mark and mask 0x1000, or both 0x2000", mark, owner, bits)
 		}
 	}
+}
+
+// freeBit is v where it is one bit that no neighbour uses, else the default.
+func freeBit(v uint32) Mark {
+	if owner, _ := markOwner(Mask(v)); bits.OnesCount32(v) == 1 && owner == "" {
+		return Mark(v)
+	}
+	return DefaultMark
 }

@@ -95,7 +95,11 @@ func (c *collector) sorted() []Located {
 	for _, g := range c.groups {
 		list = append(list, g.shown...)
 		if more := g.count - maxPerGroup; more > 0 {
-			list = append(list, Located{Line: g.first.Line, Path: g.first.Path, Message: fmt.Sprintf("and %d more faults of this kind", more)})
+			rest := Located{Line: g.first.Line, Path: g.first.Path, Message: "and 1 more fault of this kind"}
+			if more > 1 {
+				rest.Message = fmt.Sprintf("and %d more faults of this kind", more)
+			}
+			list = append(list, rest)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Located) int {

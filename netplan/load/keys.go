@@ -45,7 +45,7 @@ type key struct {
 	bare     bool
 	required bool
 	// blames are paths whose faults may follow from a wrong value here; ".*" at
-	// the end stands for everything below.
+	// the end stands for each name there, but not for what is below it.
 	blames []string
 }
 

@@ -36,7 +36,7 @@ func (m *measurer) size(n *yaml.Node, level int) (size, *Located) {
 	if n.Kind == yaml.AliasNode {
 		target := n.Alias
 		if m.open[target] {
-			return size{}, whole(n.Line, fmt.Sprintf("the alias stands inside its own anchor %s", element(n.Value)))
+			return size{}, whole(n.Line, "an alias (*) here stands inside the anchor (&) it names, so it would never end")
 		}
 		s, fault := m.size(target, level)
 		if fault == nil && level+s.depth > maxDepth {

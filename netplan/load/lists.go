@@ -40,7 +40,7 @@ func list[T any](d *document, n *yaml.Node, p place, parse func(string) (T, erro
 	for i, c := range n.Content {
 		q := p
 		q.path, q.line = fmt.Sprintf("%s[%d]", p.path, i), c.Line
-		d.values[fmt.Sprintf("%s[%d]", p.canonical, i)] = &value{key: p.room.key, path: q.path, line: q.line}
+		d.values[fmt.Sprintf("%s[%d]", p.canonical, i)] = &value{key: p.room.key, above: p.canonical, path: q.path, line: q.line}
 		v, err := one(d, follow(c), q, parse)
 		if err != nil {
 			d.refuse(q, err)
@@ -73,14 +73,25 @@ func one[T any](d *document, n *yaml.Node, p place, parse func(string) (T, error
 		return v, err
 	}
 	if strings.Contains(s, ",") && k.kind != texts {
-		return v, fmt.Errorf("%s is several in one text: give a list, like [%s]", netplan.Quote(s), strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }), ", "))
+		return v, fmt.Errorf("%s is several in one text: give a list%s", netplan.Quote(s), asList(s))
 	}
 	return parse(s)
 }
 
+// asList gives what a text with commas would be as a list, where it is short
+// enough to be read.
+func asList(s string) string {
+	const most = 10
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+	if len(parts) == 0 || len(parts) > most || len(s) > most*len("255.255.255.255-255.255.255.255, ") {
+		return ""
+	}
+	return ", like [" + strings.Join(parts, ", ") + "]"
+}
+
 // parseSource reads who may come in: a network, or an address for one host.
 func parseSource(s string) (netip.Prefix, error) {
-	if !strings.Contains(s, "/") {
+	if !strings.Contains(s, "/") && !netplan.IsNetmask(s) {
 		a, err := netplan.ParseAddr(s)
 		if err != nil {
 			return netip.Prefix{}, err

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,6 +40,16 @@ const longestKey = 64
 // one letter at most.
 func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
+// lettersOf gives which letters stand in a name, as bits; several letters may
+// share one.
+func lettersOf(name string) uint64 {
+	var set uint64
+	for _, r := range name {
+		set |= 1 << (uint32(r) % 64)
+	}
+	return set
+}
+
 // nearest gives the candidate closest to name, which is none of them, within
 // what allowed says for it, and false when none is. The first of equals wins.
 func nearest(name string, candidates []string, allowed func(candidate string) int) (string, bool) {
@@ -46,12 +57,16 @@ func nearest(name string, candidates []string, allowed func(candidate string) in
 		return "", false
 	}
 	folded := fold(name)
+	letters := lettersOf(folded)
 	best, found := "", false
 	bestDistance := 0
 	for _, c := range candidates {
 		most := allowed(c)
 		if off := utf8.RuneCountInString(folded) - utf8.RuneCountInString(c); max(off, -off) > most {
 			continue // no need to look closer
+		}
+		if bits.OnesCount64(letters&^lettersOf(c)) > most {
+			continue // each slip accounts for one strange letter
 		}
 		d := max(distance(folded, c), 1)
 		if d <= most && (!found || d < bestDistance) {

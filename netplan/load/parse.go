@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -38,11 +35,8 @@ func parse(data []byte) (*yaml.Node, *Located) {
 	} else if err != nil {
 		return nil, syntaxFault(data, err)
 	}
-	var second yaml.Node
-	if err := dec.Decode(&second); err == nil {
-		return nil, whole(second.Line, "a second YAML document starts here: give one document per file")
-	} else if !errors.Is(err, io.EOF) {
-		return nil, syntaxFault(data, err)
+	if fault := onlyEmpty(dec, data); fault != nil {
+		return nil, fault
 	}
 	root := &doc
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
@@ -58,6 +52,23 @@ func parse(data []byte) (*yaml.Node, *Located) {
 		return nil, whole(root.Line, "the file is "+describe(root)+", not a map: start with `name: ...`")
 	}
 	return root, nil
+}
+
+// onlyEmpty refuses a second document. One with nothing in it is none: some
+// tools end every file with a "---".
+func onlyEmpty(dec *yaml.Decoder, data []byte) *Located {
+	for {
+		var next yaml.Node
+		err := dec.Decode(&next)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return syntaxFault(data, err)
+		case len(next.Content) != 1 || !isNull(next.Content[0]) || next.Content[0].Value != "":
+			return whole(next.Line, "a second YAML document starts here: give one document per file")
+		}
+	}
 }
 
 // refuseText refuses what is not worth parsing.
@@ -99,49 +110,4 @@ func lineAt(data []byte, at int) int {
 
 func whole(line int, message string) *Located {
 	return &Located{Line: max(line, 1), Message: clean(message)}
-}
-
-// The library's error types are internal to it; only their text tells the place.
-var (
-	errorPlace  = regexp.MustCompile(`line (\d+)(?:, column \d+)?: `)
-	errorOffset = regexp.MustCompile(`offset (\d+): `)
-)
-
-// syntaxFault turns the YAML library's error into a fault with a line.
-func syntaxFault(data []byte, err error) *Located {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if m := errorOffset.FindStringSubmatch(text); m != nil {
-		at, _ := strconv.Atoi(m[1])
-		line = lineAt(data, at)
-		text = text[strings.Index(text, m[0])+len(m[0]):]
-	} else if all := errorPlace.FindAllStringSubmatchIndex(text, -1); len(all) > 0 {
-		last := all[len(all)-1]
-		line, _ = strconv.Atoi(text[last[2]:last[3]])
-		text = text[last[1]:]
-	}
-	if strings.Contains(text, "exceeded max depth") {
-		return tooDeep(line)
-	}
-	if near := tabLine(data, line); near > 0 {
-		return whole(near, "the line is indented with a tab: YAML takes only spaces")
-	}
-	return whole(line, "this is not YAML: "+text)
-}
-
-// tabLine looks for an indenting tab on the error's line or beside it (the
-// library's marks are off by one in places), 0 for none.
-func tabLine(data []byte, line int) int {
-	lines := bytes.Split(data, []byte{'\n'})
-	for _, n := range []int{line, line + 1, line - 1} {
-		if n < 1 || n > len(lines) {
-			continue
-		}
-		text := lines[n-1]
-		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
-		if bytes.ContainsRune(indent, '\t') {
-			return n
-		}
-	}
-	return 0
 }

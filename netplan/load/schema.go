@@ -37,6 +37,7 @@ const (
 	eui         = `[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(\.[0-9A-Fa-f]{4}){2}`
 	markText    = `0[xX][0-9A-Fa-f]{1,8}|0|[1-9][0-9]{0,9}`
 	numberText  = ` *(0|[1-9][0-9]*) *`
+	nearFlag    = ` *([Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[01]) *`
 	description = "description"
 )
 
@@ -94,10 +95,19 @@ func (r *room) schema() schema {
 	switch {
 	case r.wild != nil:
 		s["additionalProperties"] = r.wild.schema()
+		s["propertyNames"] = r.wild.names()
 	case r.strict:
 		s["additionalProperties"] = false
 	}
 	return s
+}
+
+// names gives which names the operator may give, see pathName.
+func (r *room) names() schema {
+	if r.key.kind == section {
+		return schema{"pattern": entire(`[^\[\].]*`)}
+	}
+	return schema{"pattern": entire(`[^\[\]]*`)}
 }
 
 // schema gives what is known of a key by itself.
@@ -115,7 +125,8 @@ func (k *key) schema() schema {
 	case boolean:
 		s["type"] = "boolean"
 	case verify:
-		s["type"] = []string{"boolean", "string"}
+		path := schema{"type": "string", "minLength": 1, "not": schema{"pattern": entire(nearFlag)}}
+		s["anyOf"] = []any{schema{"type": "boolean"}, schema{"enum": []string{"true", "false"}}, path}
 	case number:
 		n := schema{"type": "integer", "minimum": k.min}
 		if k.max > 0 {

@@ -85,6 +85,7 @@ func TestSchemaRefusesWhatLoadingRefuses(t *testing.T) {
 		"vlan out of range":         {"vlan: 1691", "vlan: 4095"},
 		"vlan without value":        {"vlan: 1691", "vlan:"},
 		"flag in words":             {"vlan: 1691", "gateway_onlink: \"yes\""},
+		"no CA file's name":         {"  url:", "  tls_verify: \"FALSE\"\n  url:"},
 		"IPv6":                      {"gateway: 203.0.113.1", "gateway: fd00::1"},
 		"shorthand range":           {"203.0.113.75-203.0.113.78", "203.0.113.75-78"},
 		"address where network":     {"cidr: 10.0.0.0/24", "cidr: 10.0.0.0"},

@@ -2,6 +2,7 @@ package load
 
 import (
 	"net/netip"
+	"slices"
 
 	"homeward/netplan"
 )
@@ -23,6 +24,9 @@ func (d *document) security() []netplan.AllowSpec {
 					hosts[host] = prefixes
 				}
 			}
+		}
+		if d.tainted[path+".hosts"] {
+			hosts["hosts"] = nil // and so are those of a section that could not be read
 		}
 		list = append(list, netplan.AllowSpec{Name: name, Port: port, Hosts: hosts})
 	}
@@ -46,7 +50,7 @@ func (d *document) securityForm(name, path string, port *int) {
 	}
 	known := []string{"kubernetes", "talos", "http", "https"}
 	near, ok := nearest(name, known, func(string) int { return slip })
-	if ok && near != name {
+	if ok && !slices.Contains(known, name) {
 		d.fault(p, "unknown name without a port: did you mean %s?", near)
 	}
 }

@@ -11,12 +11,15 @@ const slip = 2
 
 // unknown decides about a key that the table does not have.
 func (d *document) unknown(p place, e entry, given map[string]bool) {
-	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, e.name), path: join(p.path, element(e.name)), line: e.line}
+	if p.room.strict && d.compared >= maxCompared && d.faults.countOnly(join(p.room.path(), "*")) {
+		return // enough is known of this kind
+	}
+	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, element(e.name)), path: join(p.path, element(e.name)), line: e.line}
 	if p.room.strict {
 		d.unknownStrict(p, q, e.name)
 		return
 	}
-	near, ok := nearest(e.name, p.room.order, func(candidate string) int {
+	near, ok := d.nearest(e.name, p.room.order, func(candidate string) int {
 		if given[candidate] || len(candidate) <= 3 {
 			return 1
 		}
@@ -35,20 +38,35 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 
 // unknownStrict refuses a key, with the place or the name that was meant.
 func (d *document) unknownStrict(p, q place, name string) {
-	if rooms := elsewhere(name, q.canonical); inNetwork(p.room.path()) && len(rooms) > 0 {
-		for _, r := range rooms {
-			d.meant[r] = true
+	if inNetwork(p.room.path()) {
+		if rooms := elsewhere(name, q.canonical); len(rooms) > 0 {
+			for _, r := range rooms {
+				d.meant[r] = true
+			}
+			d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
+			return
 		}
-		d.fault(q, "the key does not belong here: give it at %s", strings.Join(rooms, " or "))
-		return
 	}
-	near, ok := nearest(name, p.room.order, func(c string) int { return max(slip, len(c)/3) })
+	near, ok := d.nearest(name, p.room.order, func(c string) int { return max(slip, len(c)/3) })
 	if ok {
 		d.guess(p.below(p.room.children[near], near, 0))
 		d.fault(q, "unknown key: did you mean %s?", near)
 		return
 	}
 	d.fault(q, "unknown key: known here are %s", strings.Join(p.room.order, ", "))
+}
+
+// maxCompared is how many unknown keys of a file are compared with the known
+// ones: aliases make a small file hold a million of them.
+const maxCompared = 5000
+
+// nearest gives the known key that an unknown one was probably meant to be.
+func (d *document) nearest(name string, known []string, allowed func(string) int) (string, bool) {
+	if d.compared >= maxCompared {
+		return "", false
+	}
+	d.compared++
+	return nearest(name, known, allowed)
 }
 
 // guess notes the key that an unknown one was meant to be.
@@ -65,9 +83,12 @@ func (d *document) guess(p place) {
 // telling gives the places of a key whose name no other tool would use by
 // chance: it has more than one word and is ours.
 func telling(name string) []string {
+	if !strings.Contains(name, "_") {
+		return nil
+	}
 	var rooms []string
 	for _, k := range keys {
-		if strings.Contains(name, "_") && last(k.path) == name && k.kind != credential {
+		if last(k.path) == name && k.kind != credential {
 			rooms = append(rooms, k.path)
 		}
 	}

@@ -87,6 +87,8 @@ func (d *document) scalar(n *yaml.Node, p place) (any, error) {
 		return netplan.ParsePrefix(s)
 	case mac:
 		return netplan.ParseMAC(s)
+	case verify:
+		return verified(s)
 	}
 	return plainText(s)
 }
@@ -142,13 +144,32 @@ func parseFlag(n *yaml.Node) (bool, error) {
 		return strings.EqualFold(n.Value, "true"), nil
 	}
 	right := "true or false"
-	switch strings.ToLower(n.Value) {
-	case "yes", "on", "y", "true", "1":
-		right = "true"
-	case "no", "off", "n", "false", "0":
-		right = "false"
+	if meant, ok := nearlyFlag(n.Value); ok {
+		right = meant
 	}
-	return false, fmt.Errorf("is %s: give %s, without quotes", describe(n), right)
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		right += ", without quotes"
+	}
+	return false, fmt.Errorf("is %s: give %s", describe(n), right)
+}
+
+// nearlyFlag gives the boolean that a text was meant to be.
+func nearlyFlag(s string) (meant string, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "yes", "on", "y", "true", "1":
+		return "true", true
+	case "no", "off", "n", "false", "0":
+		return "false", true
+	}
+	return "", false
+}
+
+// verified refuses a text that would silently become the name of a CA file.
+func verified(s string) (string, error) {
+	if meant, ok := nearlyFlag(s); ok && s != meant {
+		return "", fmt.Errorf("%s is neither true, false nor the path of a CA file: give %s", netplan.Quote(s), meant)
+	}
+	return plainText(s)
 }
 
 // parseNumber takes decimal numbers only, quoted or not: what starts with a zero

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -12,6 +13,8 @@ import (
 // value is one known key as the file has it.
 type value struct {
 	key *key
+	// above is the canonical path of what it stands in.
+	above string
 	// path and line are the file's own; they differ from the canonical path
 	// where the key stands in its second place.
 	path string
@@ -40,6 +43,8 @@ type document struct {
 		first Located
 		count int
 	}
+	// compared is how many unknown keys were compared with the known ones.
+	compared int
 	unused   []Key
 	warnings []netplan.Warning
 }
@@ -51,7 +56,10 @@ func walk(root *yaml.Node) *document {
 	if n := d.encrypted.count; n > 0 {
 		l := d.encrypted.first
 		l.Message = "the value is encrypted: decrypt the file first (sops -d)"
-		if n > 1 {
+		switch {
+		case n == 2:
+			l.Message += "; so is 1 more"
+		case n > 2:
 			l.Message += fmt.Sprintf("; so are %d more", n-1)
 		}
 		d.faults.add(l.Path, l)
@@ -63,6 +71,7 @@ func walk(root *yaml.Node) *document {
 // place is where the walk stands.
 type place struct {
 	room      *room
+	above     string // the canonical path of what it stands in
 	canonical string
 	path      string
 	line      int
@@ -70,11 +79,31 @@ type place struct {
 
 // below gives the place of a child of that name.
 func (p place) below(r *room, name string, line int) place {
-	q := place{room: r, canonical: join(p.canonical, name), path: join(p.path, element(name)), line: line}
+	q := place{room: r, above: p.canonical, canonical: join(p.canonical, name), path: join(p.path, element(name)), line: line}
+	if !pathName(r, name) {
+		q.canonical = join(p.canonical, element(name))
+	}
 	if r.second {
 		q.canonical = r.key.path
+		q.above = parent(q.canonical)
 	}
 	return q
+}
+
+// pathName says that a name can stand in a canonical path as it is. A section's
+// with a dot would be taken for the path of another key; only hosts, which have
+// nothing below them, may have any.
+func pathName(r *room, name string) bool {
+	return !strings.ContainsAny(name, "[]") && !strings.HasPrefix(name, "hosts.") && (r.key.kind != section || !strings.Contains(name, "."))
+}
+
+// misnamed refuses a name of the operator's that cannot stand in a path.
+func (d *document) misnamed(p place, name string) bool {
+	if pathName(p.room, name) {
+		return false
+	}
+	d.fault(p, "the name holds a dot or a bracket: give letters, digits and dashes")
+	return true
 }
 
 func join(path, name string) string {
@@ -136,10 +165,11 @@ func (d *document) walkSection(n *yaml.Node, p place) {
 			d.unknown(p, e, given)
 			continue
 		}
-		if v := d.values[p.canonical]; v != nil && child == p.room.wild {
+		q := p.below(child, e.name, e.line)
+		if v := d.values[p.canonical]; v != nil && child == p.room.wild && !d.misnamed(q, e.name) {
 			v.names = append(v.names, e.name)
 		}
-		d.walkKey(e.value, p.below(child, e.name, e.line))
+		d.walkKey(e.value, q)
 	}
 }
 
@@ -153,7 +183,7 @@ func (d *document) walkKey(n *yaml.Node, p place) {
 		d.fault(p, "is also given as %s on line %d: keep one of the two", before.path, before.line)
 		return
 	}
-	v := &value{key: k, path: p.path, line: p.line}
+	v := &value{key: k, above: p.above, path: p.path, line: p.line}
 	d.values[p.canonical] = v
 	switch {
 	case k.kind == foreign:
@@ -167,13 +197,22 @@ func (d *document) walkKey(n *yaml.Node, p place) {
 	case isNull(n):
 	case k.kind == section:
 		if n.Kind != yaml.MappingNode {
-			d.fault(p, "is %s%s", describe(n), k.wantedMap(n))
+			d.notMap(n, p)
 			return
 		}
 		d.walkSection(n, p)
 	default:
 		v.parsed = d.parseValue(n, p)
 	}
+}
+
+// notMap refuses a value where a section should be.
+func (d *document) notMap(n *yaml.Node, p place) {
+	if p.canonical == "security.firewall" && n.Kind == yaml.ScalarNode {
+		d.fault(p, "the key does not belong here: give it at talos.firewall")
+		return
+	}
+	d.fault(p, "is %s%s", describe(n), p.room.key.wantedMap(n))
 }
 
 const credentialAdvice = "is not read here: credentials belong in secrets.yaml beside this file or in HOMEWARD_PROXMOX_TOKEN_ID and HOMEWARD_PROXMOX_TOKEN_SECRET"

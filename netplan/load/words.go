@@ -16,7 +16,7 @@ func describe(n *yaml.Node) string {
 	case n.Kind == yaml.MappingNode:
 		return "a map"
 	}
-	switch tag := n.ShortTag(); tag {
+	switch n.ShortTag() {
 	case "!!null":
 		return "empty"
 	case "!!bool":
@@ -30,7 +30,7 @@ func describe(n *yaml.Node) string {
 	case "!!timestamp":
 		return "a date"
 	default:
-		return "tagged " + element(tag)
+		return `tagged ("!" begins a tag: put such a text in quotes)` // the tag may be a password's beginning
 	}
 }
 
@@ -68,6 +68,8 @@ func (k *key) wantedMap(n *yaml.Node) string {
 		return ": several external networks are not yet supported; give the one as a map"
 	case isList && k.path == "workers":
 		return ": give a map of pools by name, like worker: {count: 3}"
+	case k.path == "security.*.hosts":
+		return ": give hosts by name, like {office: 198.51.100.0/24}"
 	case k.path == "workers.*":
 		return ": give a map, like {count: 3}"
 	}
