@@ -34,7 +34,7 @@ func (r *resolver) proxmoxURL(text string) {
 }
 
 // The allowlists whose port is known.
-var knownPorts = map[string]int{"kubernetes": kubeAPIPort, "talos": 50000, "http": 80, "https": 443}
+var knownPorts = map[string]int{AllowKubernetes: PortKubernetesAPI, AllowTalos: PortTalosAPI, AllowHTTP: PortHTTP, AllowHTTPS: PortHTTPS}
 
 // security checks the allowlists and sorts them.
 func (r *resolver) security() {

@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// kubeAPIPort is where kube-apiserver listens on Talos.
-const kubeAPIPort = 6443
-
 var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
 // kubeAPI settles how the API is reached: by a VIP on one of the links, or by
@@ -41,7 +38,7 @@ func (r *resolver) kubeAPI() {
 	if api.VIP.IsValid() {
 		host = api.VIP.String()
 		api.SANs = append(api.SANs, host)
-		api.Endpoint = "https://" + net.JoinHostPort(host, strconv.Itoa(kubeAPIPort))
+		api.Endpoint = "https://" + net.JoinHostPort(host, strconv.Itoa(PortKubernetesAPI))
 	}
 	if r.spec.KubeAPIEndpoint != "" {
 		host, api.Endpoint = r.endpoint(r.spec.KubeAPIEndpoint)
@@ -102,7 +99,7 @@ func (r *resolver) endpoint(text string) (host, endpoint string) {
 		r.fault(path, "%s is neither a DNS name nor an IPv4 address", Quote(host))
 		return "", ""
 	}
-	port := kubeAPIPort
+	port := PortKubernetesAPI
 	if p := u.Port(); p != "" {
 		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
 			r.fault(path, "%s is not a port: give 1 to 65535", Quote(p))

@@ -26,7 +26,9 @@ func (r *resolver) machines() {
 		m := index[s.Name]
 		if m == nil {
 			r.unknownMachine(path, s.Name)
-			continue
+			// What is said of it is checked all the same: its pool's count may be the
+			// only thing that is wrong.
+			m = &Machine{Name: s.Name, External: r.spec.External != nil}
 		}
 		r.identity(path, s, m)
 		r.nics(path, s, m)

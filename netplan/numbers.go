@@ -86,6 +86,23 @@ const (
 	LegacyMarkPriority  Priority = 1001
 )
 
+// Ports that Talos, Kubernetes and the web fix, and the allowlists of security that
+// mean them.
+const (
+	PortKubernetesAPI = 6443
+	PortTalosAPI      = 50000
+	PortHTTP          = 80
+	PortHTTPS         = 443
+
+	AllowKubernetes = "kubernetes"
+	AllowTalos      = "talos"
+	AllowHTTP       = "http"
+	AllowHTTPS      = "https"
+)
+
+// DefaultMTU is a link's MTU in bytes when nobody says anything.
+const DefaultMTU = 1500
+
 // The links' aliases in Talos documents. An alias is IFLA_IFALIAS, not a kernel
 // interface name: nft, ip and MetalLB do not know it.
 const (

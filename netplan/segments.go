@@ -14,7 +14,7 @@ var (
 
 // The bounds of an MTU in bytes: IPv6 needs 1280, jumbo frames end at 9216.
 const (
-	minMTU, defaultMTU, maxMTU = 1280, 1500, 9216
+	minMTU, maxMTU = 1280, 9216
 )
 
 // segments checks both links as the hypervisor has them, and that they differ.
@@ -82,7 +82,7 @@ func exampleBridge(path string) string {
 }
 
 func (r *resolver) mtu(path string, mtu *int) int {
-	v := given(mtu, defaultMTU)
+	v := given(mtu, DefaultMTU)
 	if v < minMTU || v > maxMTU {
 		r.fault(path+".mtu", "%d bytes is not an MTU: give %d to %d", v, minMTU, maxMTU)
 	}

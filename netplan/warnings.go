@@ -37,7 +37,7 @@ func (r *resolver) firewall() {
 	if !r.plan.Talos.Firewall {
 		return
 	}
-	for _, name := range []string{"kubernetes", "talos"} {
+	for _, name := range []string{AllowKubernetes, AllowTalos} {
 		if !slices.ContainsFunc(r.plan.Security, func(a Allow) bool { return a.Name == name }) {
 			r.warn("talos.firewall", "port %d stays open to everyone: give security.%s to say who may reach it", knownPorts[name], name)
 		}
@@ -55,7 +55,7 @@ func (r *resolver) controlPlanes() {
 }
 
 func (r *resolver) mtuWarning(path string, mtu int) {
-	if mtu > defaultMTU {
+	if mtu > DefaultMTU {
 		r.warn(path+".mtu", "%d bytes: the bridge, every switch and every host of the segment must carry it too", mtu)
 	}
 }

@@ -10,22 +10,10 @@ import (
 	"homeward/netplan"
 )
 
-// The names of the security section that mean a port of the node itself.
+// Ports that DHCP and MetalLB fix.
 const (
-	allowKubernetes = "kubernetes"
-	allowTalos      = "talos"
-	allowHTTP       = "http"
-	allowHTTPS      = "https"
-)
-
-// Ports that Talos, Kubernetes and MetalLB fix.
-const (
-	portKubernetesAPI = 6443
-	portTalosAPI      = 50000
-	portHTTP          = 80
-	portHTTPS         = 443
-	portDHCPClient    = 68
-	portMemberlist    = 7946
+	portDHCPClient = 68
+	portMemberlist = 7946
 )
 
 // firewallPrefix begins the name of each of our NetworkRuleConfigs.
@@ -55,13 +43,13 @@ func firewallRules(p *netplan.Plan, set firewallSet) []*network.RuleConfigV1Alph
 		// A relay answers from wherever the server stands.
 		rules = append(rules, firewallRule("dhcp", nethelpers.ProtocolUDP, onePort(portDHCPClient), everywhere))
 	}
-	rules = append(rules, firewallRule("talos", nethelpers.ProtocolTCP, onePort(portTalosAPI), allowed(p, allowTalos)))
+	rules = append(rules, firewallRule("talos", nethelpers.ProtocolTCP, onePort(netplan.PortTalosAPI), allowed(p, netplan.AllowTalos)))
 	if set.kubernetes {
-		rules = append(rules, firewallRule("kubernetes", nethelpers.ProtocolTCP, onePort(portKubernetesAPI), allowed(p, allowKubernetes)))
+		rules = append(rules, firewallRule("kubernetes", nethelpers.ProtocolTCP, onePort(netplan.PortKubernetesAPI), allowed(p, netplan.AllowKubernetes)))
 	}
 	rules = append(rules,
-		firewallRule("http", nethelpers.ProtocolTCP, onePort(portHTTP), allowed(p, allowHTTP)),
-		firewallRule("https", nethelpers.ProtocolTCP, onePort(portHTTPS), allowed(p, allowHTTPS)),
+		firewallRule("http", nethelpers.ProtocolTCP, onePort(netplan.PortHTTP), allowed(p, netplan.AllowHTTP)),
+		firewallRule("https", nethelpers.ProtocolTCP, onePort(netplan.PortHTTPS), allowed(p, netplan.AllowHTTPS)),
 	)
 	rules = append(rules, namedPorts(p)...)
 	// An allowlist without hosts lets nobody in: no rule says so. One without
@@ -74,7 +62,7 @@ func namedPorts(p *netplan.Plan) []*network.RuleConfigV1Alpha1 {
 	var rules []*network.RuleConfigV1Alpha1
 	for _, allow := range p.Security {
 		switch allow.Name {
-		case allowKubernetes, allowTalos, allowHTTP, allowHTTPS:
+		case netplan.AllowKubernetes, netplan.AllowTalos, netplan.AllowHTTP, netplan.AllowHTTPS:
 			continue
 		}
 		rules = append(rules, firewallRule("port-"+allow.Name, nethelpers.ProtocolTCP, onePort(uint16(allow.Port)), prefixes(allow)))

@@ -12,9 +12,6 @@ import (
 	"homeward/netplan"
 )
 
-// defaultMTU is what Talos leaves a link at when nobody says anything.
-const defaultMTU = 1500
-
 func hostname(name string) *network.HostnameConfigV1Alpha1 {
 	doc := network.NewHostnameConfigV1Alpha1()
 	doc.ConfigHostname = name
@@ -103,7 +100,7 @@ func linkAddress(prefix netip.Prefix) network.AddressConfig {
 
 // linkMTU is zero, which is not written, for the usual MTU.
 func linkMTU(mtu int) uint32 {
-	if mtu == defaultMTU {
+	if mtu == netplan.DefaultMTU {
 		return 0
 	}
 	return uint32(mtu)

@@ -71,7 +71,9 @@ func firewallLines(b *strings.Builder, p *netplan.Plan) {
 	}
 	b.WriteString("\nFirewall: blocks what comes from outside the private, pod and service networks, but for\n")
 	rows := [][]string{{"PORT", "FROM"}}
-	who := map[int]string{50000: "anywhere", 6443: "anywhere", 80: "anywhere", 443: "anywhere"}
+	who := map[int]string{
+		netplan.PortTalosAPI: "anywhere", netplan.PortKubernetesAPI: "anywhere", netplan.PortHTTP: "anywhere", netplan.PortHTTPS: "anywhere",
+	}
 	for _, a := range p.Security {
 		hosts := make([]string, len(a.Hosts))
 		for i, h := range a.Hosts {

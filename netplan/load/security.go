@@ -48,7 +48,7 @@ func (d *document) securityForm(name, path string, port *int) {
 	if long || port != nil {
 		return
 	}
-	known := []string{"kubernetes", "talos", "http", "https"}
+	known := []string{netplan.AllowKubernetes, netplan.AllowTalos, netplan.AllowHTTP, netplan.AllowHTTPS}
 	near, ok := nearest(name, known, func(string) int { return slip })
 	if ok && !slices.Contains(known, name) {
 		d.fault(p, "unknown name without a port: did you mean %s?", near)

@@ -13,9 +13,6 @@ import (
 // listLimit is how many machines are named one by one; plan.json has them all.
 const listLimit = 24
 
-// httpsPort is what the ingress controller's Service answers on.
-const httpsPort = 443
-
 // facts are what the chapters say of a plan.
 type facts struct {
 	*netplan.Plan
@@ -75,7 +72,7 @@ func newFacts(p *netplan.Plan) facts {
 	f.RunsAgent = f.HasPod && p.ReturnPath != nil && p.ReturnPath.Pod == netplan.PodAgent
 	if p.External != nil && len(p.External.IngressPool) > 0 {
 		f.HasPool, f.Pool = true, poolText(p.External.IngressPool)
-		f.TestHost, f.TestPort = p.External.IngressPool[0].First, httpsPort
+		f.TestHost, f.TestPort = p.External.IngressPool[0].First, netplan.PortHTTPS
 		if p.Ingress.Address.IsValid() {
 			f.TestHost = p.Ingress.Address
 		}

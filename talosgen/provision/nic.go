@@ -11,9 +11,6 @@ import (
 // permanent address the agent finds.
 const nicModel = "virtio"
 
-// defaultMTU in bytes is the one for which the NIC needs no option.
-const defaultMTU = 1500
-
 // nic is one network device of a machine.
 type nic struct {
 	Model string `json:"model"`
@@ -45,7 +42,7 @@ func newNIC(mac netplan.MAC, on netplan.Segment, mtu int) nic {
 	if on.VLAN != 0 {
 		n.VLAN = &on.VLAN
 	}
-	if mtu != 0 && mtu != defaultMTU {
+	if mtu != 0 && mtu != netplan.DefaultMTU {
 		n.MTU = &mtu
 	}
 	return n
