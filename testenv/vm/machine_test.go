@@ -132,6 +132,18 @@ func (b *bench) add(job *vm.Job, p testPackage) {
 	}
 }
 
+// addAgent puts the agent's program into the job.
+func (b *bench) addAgent(job *vm.Job) {
+	b.t.Helper()
+	file := filepath.Join(b.dir, "homeward-agent")
+	b.goTool("build", "-ldflags=-s -w", "-o", file, module+"/cmd/homeward-agent")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	job.Files = append(job.Files, vm.File{Name: guest.Agent, Mode: 0o755, Content: content})
+}
+
 // run runs the job and reports each binary, and each of its tests, as a subtest.
 func (b *bench) run(job vm.Job) {
 	b.t.Helper()
@@ -251,7 +263,10 @@ func TestMachine(t *testing.T) {
 		{ID: guest.Uplink, MAC: guest.MAC(guest.Uplink), Segment: 1},
 		{ID: guest.Partner, MAC: guest.MAC(guest.Partner), Segment: 1},
 		{ID: guest.Alone, MAC: guest.MAC(guest.Alone), Segment: 2},
+		{ID: guest.External, MAC: guest.MAC(guest.External), Segment: 3},
+		{ID: guest.Port, MAC: guest.MAC(guest.Port), Segment: 3},
 	}
+	b.addAgent(&job)
 	b.add(&job, testPackage{ImportPath: guestDir, Dir: "guest", env: []string{insideLab}})
 	b.run(job)
 }

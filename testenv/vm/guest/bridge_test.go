@@ -24,9 +24,14 @@ const (
 )
 
 // take moves a NIC into a host of the lab and brings it back when the test ends.
+// Its name is then its own: the kernel's could be another NIC's by that time.
 func take(t *testing.T, nic string, h *netlab.Host) (name string) {
 	t.Helper()
 	link := find(t, nic)
+	if link.Attrs().Name != nic {
+		must(t, netlink.LinkSetDown(link))
+		must(t, netlink.LinkSetName(link, nic))
+	}
 	must(t, netlink.LinkSetNsFd(link, h.FD()))
 	home, err := os.Open("/proc/self/ns/net")
 	must(t, err)
@@ -34,7 +39,7 @@ func take(t *testing.T, nic string, h *netlab.Host) (name string) {
 		must(t, h.Netlink().LinkSetNsFd(link, int(home.Fd())))
 		must(t, home.Close())
 	})
-	return link.Attrs().Name
+	return nic
 }
 
 func newHost(t *testing.T, name string) *netlab.Host {
