@@ -3,10 +3,12 @@
 package guest_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,4 +170,25 @@ func TestKernelHasLinkKindsAndNetem(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLabBehindVLANAwareBridge holds that the tests which make test-vm repeats run
+// behind such a bridge, and not beside it.
+func TestLabBehindVLANAwareBridge(t *testing.T) {
+	guest.Require(t)
+	t.Setenv("HOMEWARD_NETLAB_VLAN", "1691")
+	// With it a client in the external network is answered without a return path.
+	c, err := netlab.NewCluster(netlab.SubnetLayout)
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	ports, err := c.Hosts()["switch"].Command(t.Context(), "bridge", "vlan").Output()
+	must(t, err)
+	if n := strings.Count(string(ports), "1691 PVID Egress Untagged"); n != 3 {
+		t.Errorf("%d untagged ports, want those of two nodes and a client:\n%s", n, ports)
+	}
+	must(t, c.Serve(c.MatrixServices(c.Nodes[0])...))
+	must(t, c.Announce(c.Addresses.Pool[0], c.Nodes[0]))
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	must(t, c.OnLink.Request(ctx, netlab.TCP, netip.AddrPortFrom(c.Addresses.Pool[0], 8000), 64))
 }
