@@ -3,8 +3,8 @@
 package kernel
 
 import (
-	_ "embed"
 	"context"
+	_ "embed"
 	"fmt"
 	"net/netip"
 	"os"
