@@ -21,7 +21,7 @@ build: ## build bin/homeward and bin/homeward-agent, the agent also for its imag
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
 
-demo: build ## plan, generate and validate the example, and say where to look
+demo: build ## plan, generate and validate the example, let replies come home, say where to look
 	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo
 
 check: ## formatting, vet, staticcheck, tidy modules, the dependency rules

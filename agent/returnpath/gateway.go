@@ -91,9 +91,9 @@ func (a answers) mustConfirm(n netplan.Neighbour) bool {
 func (a *Agent) watchGateway(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := gatewayRefresh
-		if status := a.Status(); status.Uplink != nil && status.Uplink.Up {
+		if status := a.Status(); status.Uplink == nil || status.Uplink.Up {
 			g := a.AskGateway(ctx)
-			if !g.Reachable {
+			if g.Known && !g.Reachable {
 				wait = gatewayRetry
 			}
 		}
@@ -110,6 +110,8 @@ func (a *Agent) watchGateway(ctx context.Context) {
 func (a *Agent) AskGateway(ctx context.Context) GatewayStatus {
 	status := a.Status()
 	if status.Uplink == nil {
+		// What was known of it says nothing any more.
+		a.publishGateway(GatewayStatus{})
 		return GatewayStatus{}
 	}
 	link, gateway := *status.Uplink, a.cfg.Settings.Gateway

@@ -92,6 +92,23 @@ func TestSenderIsTheOneTheKernelWouldGive(t *testing.T) {
 	}
 }
 
+// A gateway that answered before the NIC went is not known to answer now.
+func TestGatewayIsForgottenWithTheLink(t *testing.T) {
+	k := newNode()
+	a, _ := newAgent(t, k, testSettings(), time.Minute)
+	a.cfg.Prober = &fakeProber{plain: gwMAC}
+	a.Pass(context.Background())
+	if g := a.AskGateway(context.Background()); !g.Reachable {
+		t.Fatalf("gateway %+v", g)
+	}
+	k.links = k.links[:2]
+	a.Pass(context.Background())
+	a.AskGateway(context.Background())
+	if g := a.Status().Gateway; g.Known {
+		t.Errorf("still known without a link: %+v", g)
+	}
+}
+
 func TestNoLinkNoGateway(t *testing.T) {
 	k := newNode()
 	k.links = k.links[:2]

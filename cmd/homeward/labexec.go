@@ -43,9 +43,9 @@ func (t *tool) labExec(ctx context.Context, args []string) error {
 	case 1:
 		return usage("no program to run on %s: homeward lab exec %s -- COMMAND", args[0], args[0])
 	}
-	in, okIn := t.in.(*os.File)
-	out, okOut := t.out.(*os.File)
-	errOut, okErr := t.err.(*os.File)
+	in, okIn := t.inherited.in.(*os.File)
+	out, okOut := t.inherited.out.(*os.File)
+	errOut, okErr := t.inherited.err.(*os.File)
 	if !okIn || !okOut || !okErr {
 		return errors.New("a program in the lab needs files for its input and output")
 	}

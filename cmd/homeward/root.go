@@ -19,6 +19,8 @@ type streams struct {
 // tool is what every command shares.
 type tool struct {
 	streams
+	// inherited are the streams as they came, for a program that takes them over.
+	inherited streams
 	verbose   bool
 	logFormat string
 	log       *slog.Logger
@@ -27,8 +29,7 @@ type tool struct {
 // run executes one command line and gives the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	out := &checkedWriter{to: s.out}
-	s.out = out
-	t := &tool{streams: s}
+	t := &tool{streams: streams{in: s.in, out: out, err: s.err}, inherited: s}
 	root := t.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

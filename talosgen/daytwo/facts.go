@@ -16,12 +16,6 @@ const listLimit = 24
 // httpsPort is what the ingress controller's Service answers on.
 const httpsPort = 443
 
-// The earlier scheme on such nodes: a table and rules by which it is recognised.
-const (
-	earlierTable      = "ip taloscluster_return_path"
-	earlierRouteTable = 100
-)
-
 // facts are what the chapters say of a plan.
 type facts struct {
 	*netplan.Plan
@@ -53,7 +47,7 @@ type facts struct {
 // names that other rooms own, and those of the earlier scheme.
 type names struct {
 	Pod, Table, Label, EarlierTable string
-	EarlierRouteTable               int
+	EarlierRouteTable               netplan.TableID
 }
 
 func newFacts(p *netplan.Plan) facts {
@@ -67,7 +61,7 @@ func newFacts(p *netplan.Plan) facts {
 		AllAnnounce:  p.AnnouncesEverywhere(),
 		BasePatch:    basePatch(p.Kubernetes),
 		Names: names{Pod: netplan.PodName, Table: "inet " + netplan.NFTablesTable, Label: netplan.LabelExternal,
-			EarlierTable: earlierTable, EarlierRouteTable: earlierRouteTable},
+			EarlierTable: "ip " + netplan.LegacyNFTablesTable, EarlierRouteTable: netplan.LegacyTable},
 	}
 	for _, m := range p.Machines {
 		if m.Role == netplan.RoleControlPlane {

@@ -49,5 +49,3 @@ func writeBases(dir, planFile string) (string, error) {
 	}
 	return strings.Join(paths, ","), nil
 }
-
-func join(args []string) string { return strings.Join(args, " ") }

@@ -1,17 +1,21 @@
 // Command demo shows Homeward's main job on the example plan, without Proxmox and
 // without a cluster: it plans, generates, completes machine configs from a base
-// that Talos's own generator makes, and has every result judged by the code that
-// will read it. It prints what it does and where to look.
+// that Talos's own generator makes, has the results judged by the code that will
+// read them, and lets replies come home in network namespaces. It prints what it
+// does and where to look.
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 )
 
 func main() {
@@ -65,7 +69,31 @@ func (d *demo) run() error {
 		return err
 	}
 	d.say("What Talos and Kubernetes say of them")
-	return d.judge()
+	if err := d.judge(); err != nil {
+		return err
+	}
+	d.say("Replies coming home, in network namespaces of its own")
+	return d.lab()
+}
+
+// lab shows the return path on the wire. Where namespaces are forbidden it says so
+// and goes on: the rest needs none.
+func (d *demo) lab() error {
+	drawing := filepath.Join(d.out, "replies.svg")
+	args := []string{"lab", "demo", "--without-shell", "--plot", drawing}
+	fmt.Printf("$ homeward %s\n", strings.Join(args, " "))
+	var complaints bytes.Buffer
+	cmd := d.command(args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, &complaints)
+	err := cmd.Run()
+	if err != nil && strings.Contains(complaints.String(), "does not let the lab make its namespaces") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("homeward lab demo: %w", err)
+	}
+	fmt.Printf("\nThe same as a drawing: %s. `homeward lab demo` compares with a shell loop too.\n", drawing)
+	return nil
 }
 
 func (d *demo) say(format string, args ...any) {
@@ -80,7 +108,7 @@ func (d *demo) command(args ...string) *exec.Cmd {
 
 // show runs a command where the reader sees it.
 func (d *demo) show(args ...string) error {
-	fmt.Printf("$ homeward %s\n", join(args))
+	fmt.Printf("$ homeward %s\n", strings.Join(args, " "))
 	cmd := d.command(args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
 	if err := cmd.Run(); err != nil {
