@@ -198,12 +198,29 @@ type testPackage struct {
 }
 
 // choice is which of a package's tests run inside, as patterns of go test. Empty
-// patterns choose all.
-type choice struct{ run, skip, because string }
+// patterns choose all, unless none do.
+type choice struct {
+	run, skip, because string
+	none               bool
+}
 
 // chosen has the packages of which not all tests run inside, and why.
 func chosen(importPath string) choice {
 	switch importPath {
+	case module + "/cmd/homeward-agent":
+		return choice{
+			skip: "^Test(NodeFlags|NodeFlagFaults|NodeNamesEveryMissingFlag|ListenNowhere|Run|SeriesAreThoseOfTheAlerts|" +
+				"PathsBeforeTheFirstPass|TheNetworkSeesOnlyMetrics|AScrapeOutlivesAKernelThatDoesNotAnswer|ServeWaitsForItsAddress)$|" +
+				"^TestGatewayThatIgnoresTheAnchor$/^its_entry_is_kept_alive$",
+			because: "flags and pages ask nothing of the kernel, and the clock's test in testenv/vm/guest holds the refresh",
+		}
+	case module + "/cmd/homeward":
+		return choice{
+			run:     "^TestLab(Demo|UpExecDown|WithoutAgentLosesReplies)$",
+			because: "the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
+		}
+	case module + "/cmd/homeward/internal/topology":
+		return choice{none: true, because: "it draws what the lab measured, and asks nothing of the kernel"}
 	case module + "/talosgen":
 		return choice{
 			run: "^TestScript",
@@ -239,6 +256,10 @@ func (b *bench) labPackages() []testPackage {
 			continue
 		}
 		p.choice = chosen(p.ImportPath)
+		if p.none {
+			b.t.Logf("%s: left out: %s", p.ImportPath, p.because)
+			continue
+		}
 		p.env = []string{labBridge}
 		found = append(found, p)
 	}
