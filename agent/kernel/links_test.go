@@ -7,6 +7,9 @@ import (
 	"errors"
 	"io/fs"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"homeward/netplan"
@@ -57,8 +60,12 @@ func TestReversePathIsTheHigherValue(t *testing.T) {
 		for all := range 3 {
 			for own := range 3 {
 				set := func(scope string, v int) {
-					run(t, "sysctl", "-q", "-w", "net.ipv4.conf."+scope+".rp_filter="+string(rune('0'+v)))
-					run(t, "sysctl", "-q", "-w", "net.ipv4.conf."+scope+".src_valid_mark="+string(rune('0'+v%2)))
+					for key, value := range map[string]int{"rp_filter": v, "src_valid_mark": v % 2} {
+						file := filepath.Join("/proc/sys/net/ipv4/conf", scope, key)
+						if err := os.WriteFile(file, []byte(strconv.Itoa(value)), 0); err != nil {
+							t.Fatal(err)
+						}
+					}
 				}
 				set("all", all)
 				set("ext", own)

@@ -14,6 +14,7 @@ import (
 
 func TestFindUplink(t *testing.T) {
 	veth := netplan.Link{Index: 5, Name: "veth0", MAC: extMAC}
+	tap := netplan.Link{Index: 9, Name: "tap0", MAC: extMAC}
 	bond := netplan.Link{Index: 6, Name: "bond0", MAC: extMAC, Stacked: true}
 	stolen := netplan.Link{Index: 7, Name: "ens20", MAC: extMAC, PermanentMAC: privMAC}
 	changed := netplan.Link{Index: 8, Name: "ens21", MAC: privMAC, PermanentMAC: extMAC}
@@ -28,7 +29,9 @@ func TestFindUplink(t *testing.T) {
 		{"never by a current MAC that is not the permanent one", []netplan.Link{stolen}, "", ErrNoUplink},
 		{"by current MAC where there is no permanent one", []netplan.Link{prvLink, veth}, "veth0", nil},
 		{"not something stacked on it", []netplan.Link{extLink, bond}, "ens19", nil},
-		{"two", []netplan.Link{extLink, veth}, "", ErrAmbiguousUplink},
+		{"not a copy of its MAC, like a bridge's", []netplan.Link{veth, extLink}, "ens19", nil},
+		{"two by permanent MAC", []netplan.Link{extLink, changed}, "", ErrAmbiguousUplink},
+		{"two by current MAC", []netplan.Link{veth, tap}, "", ErrAmbiguousUplink},
 		{"none", []netplan.Link{prvLink}, "", ErrNoUplink},
 	}
 	for _, tt := range tests {
@@ -37,7 +40,7 @@ func TestFindUplink(t *testing.T) {
 			if !errors.Is(err, tt.err) || got.Name != tt.want {
 				t.Errorf("got %q, %v; want %q, %v", got.Name, err, tt.want, tt.err)
 			}
-			if errors.Is(err, ErrAmbiguousUplink) && !strings.Contains(err.Error(), "ens19, veth0") {
+			if errors.Is(err, ErrAmbiguousUplink) && !strings.Contains(err.Error(), tt.links[0].Name+", "+tt.links[1].Name) {
 				t.Errorf("error %q does not name the two", err)
 			}
 		})

@@ -15,15 +15,24 @@ var ErrNoUplink = errors.New("external NIC not found")
 var ErrAmbiguousUplink = errors.New("external NIC is ambiguous")
 
 // FindUplink finds the external link: by its permanent MAC, which no bond,
-// bridge or VLAN on top of it shares. A link that has none (veth, tap) is taken
-// by its current MAC, unless it has a master or a lower link, because such links
-// copy each other's addresses.
+// bridge or VLAN on top of it shares. Only where no link has it as its permanent
+// one (veth, tap have none) it is a link without one and with that current MAC,
+// unless it has a master or a lower link, because such links copy each other's
+// addresses.
 func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
-	var found []netplan.Link
+	var permanent, current []netplan.Link
 	for _, l := range links {
-		if l.PermanentMAC == mac || l.PermanentMAC.IsZero() && !l.Stacked && l.MAC == mac {
-			found = append(found, l)
+		switch {
+		case l.PermanentMAC == mac:
+			permanent = append(permanent, l)
+		case l.PermanentMAC.IsZero() && !l.Stacked && l.MAC == mac:
+			current = append(current, l)
 		}
+	}
+	// A stray copy of its address, like that of a bridge, must not cut the node off.
+	found := permanent
+	if len(found) == 0 {
+		found = current
 	}
 	switch len(found) {
 	case 0:

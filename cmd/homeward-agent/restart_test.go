@@ -85,25 +85,6 @@ func TestTwoAgentsWithEqualSettings(t *testing.T) {
 	b.allHome()
 }
 
-// nftPodTable is what the nft pod loads for the lab's first node.
-func (b *bench) nftPodTable() string {
-	return strings.NewReplacer("LINK", b.node.ExternalLink).Replace(`add table inet homeward
-delete table inet homeward
-table inet homeward {
-	set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.74-203.0.113.79 } }
-	chain prerouting {
-		type filter hook prerouting priority -150; policy accept;
-		iifname "LINK" ip daddr @ingress4 ct direction original counter ct mark set ct mark or 0x2000
-		ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
-	}
-	chain output {
-		type route hook output priority -150; policy accept;
-		ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
-	}
-}
-`)
-}
-
 func (b *bench) nft(args ...string) string {
 	b.t.Helper()
 	out, err := b.node.Command(b.t.Context(), "nft", args...).CombinedOutput()
@@ -111,39 +92,6 @@ func (b *bench) nft(args ...string) string {
 		b.t.Fatalf("nft: %v\n%s", err, out)
 	}
 	return string(out)
-}
-
-func TestTheNFTPodAndTheAgentLeaveEachOthersTable(t *testing.T) {
-	t.Run("nft pod first", func(t *testing.T) {
-		b := newBench(t)
-		b.nft(b.nftPodTable())
-		b.do(b.node.Steer())
-		load := b.startLoads()
-		before := b.nft("-s", "-a", "list", "table", "inet", "homeward")
-		p := b.startNode(b.flags()...)
-		p.await("ready", func(s returnpath.Status) bool { return s.Ready && s.Gateway.Known })
-		if after := b.nft("-s", "-a", "list", "table", "inet", "homeward"); after != before {
-			t.Errorf("the agent wrote:\n%s\nbefore:\n%s", after, before)
-		}
-		load.none()
-	})
-	t.Run("agent first", func(t *testing.T) {
-		b := newBench(t)
-		p := b.start()
-		load := b.startLoads()
-		ours := b.nft("-s", "list", "table", "inet", "homeward")
-		b.nft(b.nftPodTable())
-		if theirs := b.nft("-s", "list", "table", "inet", "homeward"); theirs != ours {
-			t.Errorf("nft pod's table:\n%s\nours:\n%s", theirs, ours)
-		}
-		s := p.await("ready", func(s returnpath.Status) bool { return s.Ready })
-		time.Sleep(200 * time.Millisecond)
-		if again := p.await("ready", func(s returnpath.Status) bool { return s.Ready }); again.Repairs["nft_table"] != s.Repairs["nft_table"] {
-			t.Errorf("the agent wrote though nothing differed: %v", again.Repairs)
-		}
-		_ = p.end(syscall.SIGKILL)
-		load.none()
-	})
 }
 
 func TestCheckedRoutesAreTalossBusiness(t *testing.T) {

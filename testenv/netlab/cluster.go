@@ -86,7 +86,9 @@ type Cluster struct {
 	Nodes []*Node
 
 	// plugs is the switch of both networks, one bridge each.
-	plugs    *Host
+	plugs *Host
+	// vlan is the external network's on its bridge, zero for none.
+	vlan     int
 	services []Service
 	hosts    []*Host
 	servers  []*EchoServer
@@ -96,7 +98,11 @@ type Cluster struct {
 // nothing is announced or served. No return path is set up: that is what is
 // tested. Close it.
 func NewCluster(layout Layout) (*Cluster, error) {
-	c := &Cluster{Addresses: DefaultAddresses(), Layout: layout}
+	vlan, err := vlanFromEnvironment()
+	if err != nil {
+		return nil, fmt.Errorf("making a cluster: %w", err)
+	}
+	c := &Cluster{Addresses: DefaultAddresses(), Layout: layout, vlan: vlan}
 	for _, build := range []func() error{c.makeHosts, c.wireGateways, c.wireClients, c.makeNodes, c.filterSpoofed, c.startBackends} {
 		if err := build(); err != nil {
 			return nil, errors.Join(err, c.Close())
@@ -163,7 +169,7 @@ func (c *Cluster) makeHosts() error {
 		}
 		*place = h
 	}
-	return errors.Join(c.plugs.AddBridge(privateBridge), c.plugs.AddBridge(externalBridge))
+	return c.makeBridges()
 }
 
 // plug connects a host's link to one of the switch's bridges.
@@ -182,7 +188,7 @@ func (c *Cluster) wireGateways() error {
 			return c.PrivateGateway.AddAddress(gatewayLink, netip.PrefixFrom(a.PrivateGateway, a.Private.Bits()))
 		},
 		func() error { return c.PrivateGateway.SetSysctl("net/ipv4/ip_forward", "1") },
-		func() error { return c.plug(c.Router, routerExternal, externalBridge, "router-x") },
+		c.wireRouter,
 		func() error {
 			return c.Router.AddAddress(routerExternal, netip.PrefixFrom(a.ExternalGateway, a.External.Bits()))
 		},
@@ -196,7 +202,8 @@ func (c *Cluster) wireClients() error {
 	a := c.Addresses
 	far := a.Far.Masked().Addr().Next()
 	return inOrder(
-		func() error { return c.plug(c.OnLink, clientLink, externalBridge, "client-x") },
+		func() error { return Connect(c.OnLink, clientLink, c.plugs, "client-x") },
+		func() error { return c.plugExternal("client-x") },
 		func() error { return c.OnLink.AddAddress(clientLink, netip.PrefixFrom(a.OnLink, a.External.Bits())) },
 		func() error { return c.OnLink.AddRoute(Route{Via: a.ExternalGateway}) },
 		func() error { return Connect(c.Router, routerFar, c.Behind, clientLink) },

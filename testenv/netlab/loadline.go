@@ -25,6 +25,9 @@ type line struct {
 // firstID is the id of a line's first request, which only proves that it works.
 const firstID = 0
 
+// askAgain is how long the first reply may take before the request is repeated.
+const askAgain = 500 * time.Millisecond
+
 // connect opens a line and waits for its first reply.
 func (l *Load) connect(ctx context.Context) (*line, error) {
 	conn, err := l.config.From.Dial(ctx, string(l.config.Protocol)+"4", l.config.Target.String())
@@ -36,14 +39,23 @@ func (l *Load) connect(ctx context.Context) (*line, error) {
 	if !ln.ask(firstID) {
 		return nil, fmt.Errorf("sending first request: %w", ln.close())
 	}
-	select {
-	case <-ln.ready:
-		return ln, nil
-	case <-ln.ended:
-		return nil, fmt.Errorf("waiting for first reply: connection ended: %w", ln.close())
-	case <-ctx.Done():
-		_ = ln.close()
-		return nil, fmt.Errorf("waiting for first reply: %w", ctx.Err())
+	again := time.NewTicker(askAgain)
+	defer again.Stop()
+	for {
+		select {
+		case <-ln.ready:
+			return ln, nil
+		case <-again.C:
+			// A busy kernel may drop a datagram, and nobody else would send it again.
+			if l.config.Protocol == UDP {
+				ln.ask(firstID)
+			}
+		case <-ln.ended:
+			return nil, fmt.Errorf("waiting for first reply: connection ended: %w", ln.close())
+		case <-ctx.Done():
+			_ = ln.close()
+			return nil, fmt.Errorf("waiting for first reply: %w", ctx.Err())
+		}
 	}
 }
 

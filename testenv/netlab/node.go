@@ -109,7 +109,7 @@ func (n *Node) PlugDown() error {
 	port := n.port("x")
 	return inOrder(
 		func() error { return lay(n.Host, n.ExternalLink, n.ExternalMAC, n.cluster.plugs, port) },
-		func() error { return n.cluster.plugs.Enslave(port, externalBridge) },
+		func() error { return n.cluster.plugExternal(port) },
 	)
 }
 

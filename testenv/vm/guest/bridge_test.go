@@ -3,10 +3,12 @@
 package guest_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,9 +26,14 @@ const (
 )
 
 // take moves a NIC into a host of the lab and brings it back when the test ends.
+// Its name is then its own: the kernel's could be another NIC's by that time.
 func take(t *testing.T, nic string, h *netlab.Host) (name string) {
 	t.Helper()
 	link := find(t, nic)
+	if link.Attrs().Name != nic {
+		must(t, netlink.LinkSetDown(link))
+		must(t, netlink.LinkSetName(link, nic))
+	}
 	must(t, netlink.LinkSetNsFd(link, h.FD()))
 	home, err := os.Open("/proc/self/ns/net")
 	must(t, err)
@@ -34,7 +41,7 @@ func take(t *testing.T, nic string, h *netlab.Host) (name string) {
 		must(t, h.Netlink().LinkSetNsFd(link, int(home.Fd())))
 		must(t, home.Close())
 	})
-	return link.Attrs().Name
+	return nic
 }
 
 func newHost(t *testing.T, name string) *netlab.Host {
@@ -163,4 +170,25 @@ func TestKernelHasLinkKindsAndNetem(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLabBehindVLANAwareBridge holds that the tests which make test-vm repeats run
+// behind such a bridge, and not beside it.
+func TestLabBehindVLANAwareBridge(t *testing.T) {
+	guest.Require(t)
+	t.Setenv("HOMEWARD_NETLAB_VLAN", "1691")
+	// With it a client in the external network is answered without a return path.
+	c, err := netlab.NewCluster(netlab.SubnetLayout)
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	ports, err := c.Hosts()["switch"].Command(t.Context(), "bridge", "vlan").Output()
+	must(t, err)
+	if n := strings.Count(string(ports), "1691 PVID Egress Untagged"); n != 3 {
+		t.Errorf("%d untagged ports, want those of two nodes and a client:\n%s", n, ports)
+	}
+	must(t, c.Serve(c.MatrixServices(c.Nodes[0])...))
+	must(t, c.Announce(c.Addresses.Pool[0], c.Nodes[0]))
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	must(t, c.OnLink.Request(ctx, netlab.TCP, netip.AddrPortFrom(c.Addresses.Pool[0], 8000), 64))
 }

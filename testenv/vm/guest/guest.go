@@ -23,17 +23,23 @@ import (
 	"homeward/testenv/vm/wire"
 )
 
-// The machine that these tests get has three NICs: two on one wire, so that what
-// leaves one arrives at the other, and one alone.
+// The machine that these tests get has five NICs: two pairs, each on one wire, so
+// that what leaves one arrives at the other, and one alone.
 const (
 	Uplink  = "uplink"
 	Partner = "partner"
 	Alone   = "alone"
+	// External is a node's NIC and Port the bridge port that Proxmox VE gives it.
+	External = "external"
+	Port     = "port"
 )
+
+// Agent is where the agent's program lies in the machine.
+const Agent = "/usr/bin/homeward-agent"
 
 // MAC gives the permanent address of a NIC; it panics on a name that is none.
 func MAC(nic string) net.HardwareAddr {
-	last, ok := map[string]byte{Uplink: 1, Partner: 2, Alone: 3}[nic]
+	last, ok := map[string]byte{Uplink: 1, Partner: 2, Alone: 3, External: 4, Port: 5}[nic]
 	if !ok {
 		panic("guest: no NIC " + nic)
 	}

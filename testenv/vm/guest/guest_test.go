@@ -33,7 +33,7 @@ func TestRequire(t *testing.T) {
 
 func TestMACsDiffer(t *testing.T) {
 	seen := map[string]string{}
-	for _, nic := range []string{guest.Uplink, guest.Partner, guest.Alone} {
+	for _, nic := range []string{guest.Uplink, guest.Partner, guest.Alone, guest.External, guest.Port} {
 		mac := guest.MAC(nic).String()
 		if other, ok := seen[mac]; ok {
 			t.Errorf("%s and %s are both %s", nic, other, mac)
