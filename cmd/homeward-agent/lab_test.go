@@ -187,7 +187,7 @@ func (p *process) await(what string, ok func(returnpath.Status) bool) returnpath
 	p.b.t.Helper()
 	var s returnpath.Status
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if s, err = p.state(); err == nil && ok(s) {
 			return s
 		}
@@ -216,7 +216,7 @@ type loads struct {
 // beside what is tested.
 func loadRate() int {
 	if guest.Inside() {
-		return 4
+		return 2
 	}
 	return 20
 }
