@@ -47,6 +47,11 @@ func chosen(importPath string) choice {
 			skip:    "^TestLabUpExecDown$/^without_arguments_",
 			because: "the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
 		}
+	case labDir:
+		return choice{
+			skip:    "^TestLoad(CountsExactly|SeesAnOutage)$|^TestThroughput$",
+			because: "they ask for more requests in a second than an emulated processor carries",
+		}
 	case module + "/cmd/homeward/internal/topology":
 		return choice{none: true, because: "it draws what the lab measured, and asks nothing of the kernel"}
 	case module + "/talosgen":

@@ -30,7 +30,7 @@ const (
 
 // commands are all that the tests call besides themselves.
 var commands = []string{
-	"ip", "bridge", "tc", "nft", "sh",
+	"ip", "bridge", "tc", "nft", "sh", "bash", "timeout",
 	"cat", "chmod", "cp", "echo", "env", "false", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mount", "mv",
 	"nsenter", "readlink", "rm", "sed", "sleep", "sort", "tail", "test", "touch", "tr", "true", "umount", "unshare", "wc",
 }
