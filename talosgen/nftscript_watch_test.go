@@ -36,7 +36,7 @@ func (n *node) recordPauses() (pauses func() []string) {
 	n.wrap("sleep", `echo "$1" >>`+file)
 	return func() []string {
 		text, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it has not slept yet
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // before the first pause
 			n.t.Fatal(err)
 		}
 		return strings.Fields(string(text))

@@ -13,11 +13,18 @@ import (
 	"homeward/agent/returnpath"
 	"homeward/netplan"
 	"homeward/testenv/netlab"
+	"homeward/testenv/vm/guest"
 )
 
 // repairWithin is how long replies may stay away because of a fault that someone
-// else causes. The aim is 20 ms; a busy machine gets more.
-const repairWithin = 1500 * time.Millisecond
+// else causes. The aim is 20 ms; a busy machine gets more, and an emulated processor
+// so much that it only tells an event from the resync, which comes after a minute.
+func repairWithin() time.Duration {
+	if guest.Inside() {
+		return 20 * time.Second
+	}
+	return 1500 * time.Millisecond
+}
 
 func TestTheWholeMatrixGoesHome(t *testing.T) {
 	b := newBench(t)
@@ -68,8 +75,8 @@ func TestForeignFaults(t *testing.T) {
 			p.await("repaired", func(s returnpath.Status) bool {
 				return s.Ready && s.Repairs[test.kind] > before.Repairs[test.kind]
 			})
-			if r := load.stop(); r.LongestGap > repairWithin {
-				t.Errorf("replies stayed away for %s, want at most %s", r.LongestGap, repairWithin)
+			if r := load.stop(); r.LongestGap > repairWithin() {
+				t.Errorf("replies stayed away for %s, want at most %s", r.LongestGap, repairWithin())
 			}
 			b.allHome()
 		})

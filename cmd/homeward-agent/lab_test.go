@@ -6,11 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -20,7 +18,6 @@ import (
 	"homeward/agent/returnpath"
 	"homeward/netplan"
 	"homeward/testenv/netlab"
-	"homeward/testenv/vm/guest"
 )
 
 // envProgram makes the test binary the agent itself, so that a test runs exactly
@@ -43,6 +40,8 @@ type bench struct {
 	*netlab.Cluster
 	t    *testing.T
 	node *netlab.Node
+	// drain is how late a reply may come and still count.
+	drain time.Duration
 }
 
 func newBench(t *testing.T) *bench {
@@ -57,7 +56,7 @@ func newBench(t *testing.T) *bench {
 			t.Error(err)
 		}
 	})
-	b := &bench{Cluster: c, t: t, node: c.Nodes[0]}
+	b := &bench{Cluster: c, t: t, node: c.Nodes[0], drain: 2 * time.Second}
 	b.do(c.Serve(c.MatrixServices(b.node)...))
 	b.do(c.Announce(c.Addresses.Pool[0], b.node))
 	return b
@@ -187,7 +186,7 @@ func (p *process) await(what string, ok func(returnpath.Status) bool) returnpath
 	p.b.t.Helper()
 	var s returnpath.Status
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if s, err = p.state(); err == nil && ok(s) {
 			return s
 		}
@@ -203,83 +202,6 @@ func kinds(s returnpath.Status) []returnpath.ProblemKind {
 		out = append(out, p.Kind)
 	}
 	return out
-}
-
-// loads are requests of a client behind the router to every kind of backend, over
-// long-lived and over fresh connections.
-type loads struct {
-	b   *bench
-	all map[string]*netlab.Load
-}
-
-// loadRate is a load's requests per second. An emulated processor can do only so much
-// beside what is tested.
-func loadRate() int {
-	if guest.Inside() {
-		return 4
-	}
-	return 20
-}
-
-func (b *bench) startLoads() *loads {
-	b.t.Helper()
-	l := &loads{b: b, all: map[string]*netlab.Load{}}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for i, s := range b.MatrixServices(b.node)[:4] {
-		for _, protocol := range []netlab.Protocol{netlab.TCP, netlab.UDP} {
-			for _, connections := range []int{0, 2} {
-				load, err := netlab.StartLoad(ctx, netlab.LoadConfig{
-					From: b.Behind, Protocol: protocol, Rate: loadRate(), Connections: connections, Drain: 2 * time.Second,
-					Target: netip.AddrPortFrom(s.Address, s.Port),
-				})
-				b.do(err)
-				l.all[fmt.Sprintf("service %d, %s, %d connections", i, protocol, connections)] = load
-			}
-		}
-	}
-	for _, load := range l.all {
-		b.do(load.WaitReplies(ctx, 1))
-	}
-	return l
-}
-
-// stop gives what came of it, in all.
-func (l *loads) stop() (sum netlab.LoadResult) {
-	l.b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	var mu sync.Mutex
-	var stopping sync.WaitGroup
-	for name, load := range l.all {
-		stopping.Go(func() {
-			// What happened a moment ago must show in some reply; the count tells when
-			// none comes any more.
-			_ = load.WaitReplies(ctx, 3)
-			r := load.Stop()
-			mu.Lock()
-			defer mu.Unlock()
-			if r.Replies == 0 {
-				l.b.t.Errorf("%s: no reply at all", name)
-			}
-			sum.Requests += r.Requests
-			sum.Replies += r.Replies
-			sum.Lost += r.Lost
-			sum.Broken += r.Broken
-			sum.LongestGap = max(sum.LongestGap, r.LongestGap)
-		})
-	}
-	stopping.Wait()
-	l.b.t.Logf("%d requests, %d lost, %d connections broken, longest gap %s", sum.Requests, sum.Lost, sum.Broken, sum.LongestGap)
-	return sum
-}
-
-// none holds that nothing was lost.
-func (l *loads) none() {
-	l.b.t.Helper()
-	if r := l.stop(); r.Lost > 0 || r.Broken > 0 {
-		l.b.t.Errorf("lost %d of %d replies, broke %d connections", r.Lost, r.Requests, r.Broken)
-	}
 }
 
 // allHome holds that every cell of the matrix is answered by the external NIC.

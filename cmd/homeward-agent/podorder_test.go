@@ -53,6 +53,7 @@ func TestTheNFTPodAndTheAgentLeaveEachOthersTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
+			b.lossless()
 			b.do(b.node.Steer())
 			first := b.startPod(kinds[0])
 			first.awaitReady()

@@ -18,6 +18,7 @@ import (
 // restart, resync and upgrade of the agent itself lose a reply.
 func TestOwnDoingsLoseNothing(t *testing.T) {
 	b := newBench(t)
+	b.lossless()
 	p := b.start()
 	load := b.startLoads()
 	for i, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGKILL} {
@@ -42,6 +43,7 @@ func TestOwnDoingsLoseNothing(t *testing.T) {
 
 func TestUpgradeToNewDestinations(t *testing.T) {
 	b := newBench(t)
+	b.lossless()
 	old := b.start()
 	load := b.startLoads()
 	wider := strings.Replace(strings.Join(b.flags("--routes=manage"), " "), "--destinations=", "--destinations=203.0.113.90-203.0.113.99,", 1)

@@ -66,6 +66,12 @@ func (c *Cluster) SetGatewayARP(manner ARPManner) error {
 // SetGatewayMAC gives the external gateway another hardware address without
 // telling anybody, as a fail-over to another router may.
 func (c *Cluster) SetGatewayMAC(mac net.HardwareAddr) error {
+	if c.vlan != 0 {
+		// A VLAN link takes what its trunk takes for itself, and so the old address.
+		if err := c.Router.SetMAC(routerTrunk, mac); err != nil {
+			return err
+		}
+	}
 	return c.Router.SetMAC(routerExternal, mac)
 }
 

@@ -5,7 +5,6 @@ package vm_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +30,7 @@ const (
 
 // commands are all that the tests call besides themselves.
 var commands = []string{
-	"ip", "bridge", "tc", "nft", "sh",
+	"ip", "bridge", "tc", "nft", "sh", "bash", "timeout",
 	"cat", "chmod", "cp", "echo", "env", "false", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mount", "mv",
 	"nsenter", "readlink", "rm", "sed", "sleep", "sort", "tail", "test", "touch", "tr", "true", "umount", "unshare", "wc",
 }
@@ -108,7 +106,7 @@ func (b *bench) add(job *vm.Job, p testPackage) {
 	name := strings.ReplaceAll(strings.TrimPrefix(p.ImportPath, module+"/"), "/", "-")
 	file := filepath.Join(b.dir, name+".test")
 	b.goTool("test", "-c", "-ldflags=-s -w", "-o", file, p.ImportPath)
-	const timeout = 4 * time.Minute
+	const timeout = 10 * time.Minute
 	binary := vm.Binary{
 		Name: name, File: file, Dir: path.Join("/source", p.ImportPath),
 		// Few at a time: an emulated processor is slow, and tests that wait for each
@@ -187,86 +185,6 @@ func reportBinary(t *testing.T, b vm.BinaryResult) {
 		return
 	}
 	t.Logf("%d tests passed in %s", passed, b.Elapsed.Round(100*time.Millisecond))
-}
-
-// testPackage is a package whose tests run inside.
-type testPackage struct {
-	ImportPath, Dir           string
-	TestImports, XTestImports []string
-	choice
-	env []string
-}
-
-// choice is which of a package's tests run inside, as patterns of go test. Empty
-// patterns choose all, unless none do.
-type choice struct {
-	run, skip, because string
-	none               bool
-}
-
-// chosen has the packages of which not all tests run inside, and why.
-func chosen(importPath string) choice {
-	switch importPath {
-	case module + "/cmd/homeward-agent":
-		return choice{
-			skip: "^Test(NodeFlags|NodeFlagFaults|NodeNamesEveryMissingFlag|ListenNowhere|Run|SeriesAreThoseOfTheAlerts|" +
-				"PathsBeforeTheFirstPass|TheNetworkSeesOnlyMetrics|AScrapeOutlivesAKernelThatDoesNotAnswer|ServeWaitsForItsAddress)$|" +
-				"^TestGatewayThatIgnoresTheAnchor$/^its_entry_is_kept_alive$",
-			because: "flags and pages ask nothing of the kernel, and the clock's test in testenv/vm/guest holds the refresh",
-		}
-	case module + "/cmd/homeward":
-		return choice{
-			run:     "^TestLab(Demo|UpExecDown|WithoutAgentLosesReplies)$",
-			because: "the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
-		}
-	case module + "/cmd/homeward/internal/topology":
-		return choice{none: true, because: "it draws what the lab measured, and asks nothing of the kernel"}
-	case module + "/talosgen":
-		return choice{
-			run: "^TestScript",
-			skip: "^TestScriptPassesShellcheck$|^TestScriptOutlivesAFailingNFT$|" +
-				"^TestScriptRepairs$/^(table_deleted|table_flushed|chain_deleted|rule_added|element_added|policy_changed)$",
-			because: "the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
-		}
-	}
-	return choice{}
-}
-
-// labPackages finds every package whose tests use the lab of namespaces, so that
-// a new one is never forgotten here.
-func (b *bench) labPackages() []testPackage {
-	b.t.Helper()
-	only, err := regexp.Compile(os.Getenv(envOnly))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	var found []testPackage
-	out := b.goTool("list", "-json=ImportPath,Dir,TestImports,XTestImports", module+"/...")
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p testPackage
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			b.t.Fatal(err)
-		}
-		if p.ImportPath == guestDir || !slices.Contains(slices.Concat(p.TestImports, p.XTestImports), labDir) {
-			continue
-		}
-		if !only.MatchString(p.ImportPath) {
-			continue
-		}
-		p.choice = chosen(p.ImportPath)
-		if p.none {
-			b.t.Logf("%s: left out: %s", p.ImportPath, p.because)
-			continue
-		}
-		p.env = []string{labBridge}
-		found = append(found, p)
-	}
-	if len(found) == 0 {
-		b.t.Fatalf("no package's tests use the lab: the search, or %s, sees nothing", envOnly)
-	}
-	return found
 }
 
 // TestLabOnSecondKernel runs the tests of the lab of namespaces on Debian's
