@@ -49,6 +49,9 @@ func TestWatch(t *testing.T) {
 			{"a link down", true, []string{"ip", "link", "set", "ext", "down"}},
 			{"a link renamed", true, []string{"ip", "link", "set", "ext", "name", "ens19"}}, // before Linux 6.2 only while down
 		}
+		// The kernel tells of a new link's carrier up to a second later.
+		for next(events, 1500*time.Millisecond) != "" {
+		}
 		for _, tt := range tests {
 			for next(events, 100*time.Millisecond) != "" { // what the one before left
 			}
