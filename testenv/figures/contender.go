@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"homeward/netplan"
 	"homeward/testenv/netlab"
 	"homeward/testenv/netlab/demo"
 )
@@ -25,15 +26,20 @@ type contender struct {
 	family, table string
 	// rules is how many rules its whole table has.
 	rules int
+	// period is how long it may not look; a flush comes at any moment of it.
+	period time.Duration
 }
 
 func (b *bench) ours(flags ...string) contender {
-	return contender{demo.Agent(b.agent, flags...), "inet", "homeward", 3}
+	return contender{demo.Agent(b.agent, flags...), "inet", netplan.NFTablesTable, 3, 0}
 }
 
 func shell() contender {
-	return contender{demo.Shell(), "ip", demo.ShellTable, 2}
+	return contender{demo.Shell(), "ip", demo.ShellTable, 2, shellPeriod}
 }
+
+// shellPeriod is the time between two looks of the shell loop.
+const shellPeriod = 30 * time.Second
 
 // missing says why a contender cannot run here, empty when it can.
 func (c contender) missing() string {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"syscall"
 	"time"
@@ -51,7 +52,7 @@ func flushed(ctx context.Context, c contender, n int) (times []time.Duration, er
 		if err := s.standing(ctx); err != nil {
 			return nil, err
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := pause(ctx, 20*time.Millisecond+rand.N(c.period+1)); err != nil {
 			return nil, err
 		}
 		if err := s.node().FlushRuleset(); err != nil {
