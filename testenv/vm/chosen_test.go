@@ -34,18 +34,19 @@ func chosen(importPath string) choice {
 		return choice{
 			skip: "^Test(NodeFlags|NodeFlagFaults|NodeNamesEveryMissingFlag|ListenNowhere|Run|SeriesAreThoseOfTheAlerts|" +
 				"PathsBeforeTheFirstPass|TheNetworkSeesOnlyMetrics|AScrapeOutlivesAKernelThatDoesNotAnswer|ServeWaitsForItsAddress)$|" +
-				"^TestGatewayThatIgnoresTheAnchor$/^its_entry_is_kept_alive$|" +
+				"^TestGatewayThatIgnoresTheAnchor$/^(its_entry_is_kept_alive|it_goes_away_and_comes_back)$|" +
 				"^TestForeignFaults$/^(table_deleted|chain_deleted|marking_rule_gone|restoring_rule_gone|" +
-				"element_deleted|element_added_by_hand|NIC_down|anchor_address_taken_off)$|" +
+				"element_deleted|element_added_by_hand|ip_rule_deleted|table_251_flushed|NIC_down|anchor_address_taken_off)$|" +
+				"^TestNICUnpluggedAndBack$/^back_up$|^TestChangesAreSeen$|" +
 				"^TestTheGeneratedPodBringsRepliesHome$|^TestTwoAgentsWithEqualSettings$|^TestForeignTableAtOurPriorityIsNoFault$",
-			because: "flags and pages ask nothing of the kernel, and an emulated one gets one fault of each kind; " +
+			because: "flags and pages ask nothing of the kernel, and an emulated one gets few faults of each kind; " +
 				"the clock's test in testenv/vm/guest holds the refresh, that of the pods' order runs both pods",
 		}
 	case module + "/cmd/homeward":
 		return choice{
-			run:     "^TestLab(Demo|UpExecDown|WithoutAgentLosesReplies)$",
+			run:     "^TestLab(UpExecDown|WithoutAgentLosesReplies)$",
 			skip:    "^TestLabUpExecDown$/^without_arguments_",
-			because: "the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
+			because: "testenv/netlab/demo runs the demo; the rest asks nothing, or nothing else, of the kernel, and an emulated one is slow to start programs",
 		}
 	case labDir:
 		return choice{
