@@ -50,9 +50,8 @@ func chosen(importPath string) choice {
 		}
 	case labDir:
 		return choice{
-			skip: "^TestLoad(CountsExactly|SeesAnOutage)$|^TestThroughput$|^TestFaults$/^NIC_renamed$",
-			because: "the first ask for more requests in a second than an emulated processor carries; a NIC that is renamed must " +
-				"go down there and come up, and a quarter of a second does not tell its lost replies from late ones",
+			skip:    "^TestLoad(CountsExactly|SeesAnOutage)$|^TestThroughput$",
+			because: "they ask for more requests in a second than an emulated processor carries",
 		}
 	case module + "/cmd/homeward/internal/topology":
 		return choice{none: true, because: "it draws what the lab measured, and asks nothing of the kernel"}
