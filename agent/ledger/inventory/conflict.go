@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"homeward/netplan"
 )
@@ -63,12 +62,18 @@ type Verdict struct {
 // configuration, and the pool and the VIP on the node that announces them now. A
 // pool address in a machine's configuration is one, because that machine would
 // answer for it whoever announces it.
-func Judge(plan *netplan.Plan, s *Survey) Verdict {
+//
+// An IPAM entry is the plan owner's own where its MAC is the one that ipamMAC gives
+// for the address; nil when the owner has none there.
+func Judge(plan *netplan.Plan, s *Survey, ipamMAC func(netip.Addr) netplan.MAC) Verdict {
 	planned := PlannedOn(plan)
 	v := Verdict{Conflicts: []Conflict{}}
 	for _, c := range s.Claims {
 		if c.Kind == PlanMAC {
 			v.Conflicts = append(v.Conflicts, Conflict{Claim: c})
+			continue
+		}
+		if c.Kind == SDNIPAM && ipamMAC != nil && !c.MAC.IsZero() && c.MAC == ipamMAC(c.Range.First) {
 			continue
 		}
 		for _, p := range meeting(planned, c.Range) {
@@ -146,18 +151,14 @@ func compareConflicts(a, b Conflict) int {
 		a.Addresses.Last.Compare(b.Addresses.Last), compareClaims(a.Claim, b.Claim))
 }
 
-// Accept moves the conflicts that an operator named to the warnings. A name that
-// is no conflict's, or that of one which may not be accepted, is an error that
-// lists those that may.
-func (v Verdict) Accept(names []string) (Verdict, error) {
-	out := Verdict{Conflicts: []Conflict{}, Warnings: slices.Clone(v.Warnings)}
+// Accept moves the conflicts that an operator named to the warnings. Names that
+// are no conflict's that may be accepted are unused: what was accepted once may be
+// gone since, and what may not be accepted stays a conflict.
+func (v Verdict) Accept(names []string) (out Verdict, unused []string) {
+	out = Verdict{Conflicts: []Conflict{}, Warnings: slices.Clone(v.Warnings)}
 	used := map[string]bool{}
-	var may []string
 	for _, c := range v.Conflicts {
 		name := c.Claim.Accept
-		if name != "" && !slices.Contains(may, name) {
-			may = append(may, name)
-		}
 		if name == "" || !slices.Contains(names, name) {
 			out.Conflicts = append(out.Conflicts, c)
 			continue
@@ -166,14 +167,10 @@ func (v Verdict) Accept(names []string) (Verdict, error) {
 		out.Warnings = append(out.Warnings, c)
 	}
 	for _, name := range names {
-		if used[name] {
-			continue
+		if !used[name] {
+			unused = append(unused, name)
 		}
-		if len(may) == 0 {
-			return v, fmt.Errorf("accepting %s: there is no conflict that may be accepted", netplan.Quote(name))
-		}
-		return v, fmt.Errorf("accepting %s: no conflict has that name that may be accepted: these may: %s", netplan.Quote(name), strings.Join(may, ", "))
 	}
 	slices.SortStableFunc(out.Warnings, compareConflicts)
-	return out, nil
+	return out, unused
 }

@@ -54,7 +54,8 @@ func (t *taker) allFirewall() {
 			}
 			p, err := memberPrefix(m.CIDR, set.VMID, aliases)
 			if err != nil {
-				t.unread = append(t.unread, Unread{Source: c.Source, Reason: fmt.Sprintf("member %v", err)})
+				// The firewall leaves it out too.
+				t.notes = append(t.notes, fmt.Sprintf("%s: member %v", c.Source, err))
 				continue
 			}
 			t.firewall(c, p)
