@@ -1,13 +1,11 @@
 package proxmox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"homeward/agent/ledger"
@@ -74,7 +72,7 @@ func (b *IPSetBook) Read(ctx context.Context) (ledger.Page, error) {
 		}
 		page.Entries = append(page.Entries, ledger.NewEntry(prefix, m.Comment))
 	}
-	sortEntries(page.Entries)
+	ledger.SortEntries(page.Entries)
 	return page, nil
 }
 
@@ -117,9 +115,9 @@ func (b *IPSetBook) Remove(ctx context.Context, address netip.Addr, version stri
 	return wrap(err, "giving up %s in the firewall set %s", address, b.name)
 }
 
-// Delete deletes the set when it is empty: ErrRefused when it is not. That it does
-// not exist is no error.
-func (b *IPSetBook) Delete(ctx context.Context) error {
+// Drop deletes the set when it is empty, which the server looks at under its lock:
+// ErrTaken when it is not. That it does not exist is no error.
+func (b *IPSetBook) Drop(ctx context.Context) error {
 	err := b.api.Delete(ctx, b.path(), nil, nil)
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
@@ -152,12 +150,6 @@ func wrap(err error, format string, args ...any) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
-}
-
-func sortEntries(list []ledger.Entry) {
-	slices.SortFunc(list, func(a, b ledger.Entry) int {
-		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
-	})
 }
 
 // parsePrefix reads a member that is an address or a network; not ok for an alias.

@@ -13,10 +13,8 @@ import (
 var (
 	nodeName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 	// Upper case vanishes from the firewall's file, so that a set is lower case.
-	setName  = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
-	sdnName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,6}[A-Za-z0-9]$`)
-	poolName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	tokenID  = regexp.MustCompile(`^[^\s:/@!]+@[A-Za-z][A-Za-z0-9._-]+![A-Za-z][A-Za-z0-9._-]+$`)
+	setName = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
+	sdnName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,6}[A-Za-z0-9]$`)
 )
 
 // The bounds of a guest's number.

@@ -35,18 +35,18 @@ import (
 type PoolBook struct {
 	api   API
 	name  string
-	owner string
+	owner ledger.Owner
 }
 
 var _ ledger.Book = (*PoolBook)(nil)
 
-// NewPoolBook gives the book of that name, as ledger.SetName makes it. Owner is the
-// id of whose entries Change and Remove are allowed to touch: nobody else's.
-func NewPoolBook(api API, name, owner string) (*PoolBook, error) {
+// NewPoolBook gives the book of that name, as ledger.SetName makes it. Owner is whose
+// entries Change and Remove are allowed to touch: nobody else's.
+func NewPoolBook(api API, name string, owner ledger.Owner) (*PoolBook, error) {
 	if err := mustMatch("a firewall set or pool (lower-case letters, digits, dashes)", name, setName); err != nil {
 		return nil, err
 	}
-	if err := mustMatch("an owner's pool", owner, poolName); err != nil {
+	if err := owner.Check(); err != nil {
 		return nil, err
 	}
 	return &PoolBook{api: api, name: name, owner: owner}, nil
@@ -114,7 +114,7 @@ func (b *PoolBook) Read(ctx context.Context) (ledger.Page, error) {
 	for _, c := range claims {
 		page.Entries = append(page.Entries, c.entry)
 	}
-	sortEntries(page.Entries)
+	ledger.SortEntries(page.Entries)
 	return page, nil
 }
 
@@ -137,13 +137,13 @@ func (b *PoolBook) Change(ctx context.Context, address netip.Addr, r ledger.Reco
 	if err := checkEntry(address, r); err != nil {
 		return err
 	}
-	if r.Owner.ID != b.owner {
-		return fmt.Errorf("%w: the record of %s is of owner %s, the book of %s", ledger.ErrRefused, address, r.Owner.ID, b.owner)
+	if r.Owner != b.owner {
+		return fmt.Errorf("%w: the record of %s is of owner %s, the book of %s", ledger.ErrRefused, address, r.Owner.ID, b.owner.ID)
 	}
-	if err := b.belongs(ctx, address, r.Owner); err != nil {
+	if err := b.belongs(ctx, address); err != nil {
 		return err
 	}
-	own := ledger.AddressPool(b.name, address) + "/" + b.owner
+	own := ledger.AddressPool(b.name, address) + "/" + b.owner.ID
 	err := b.make(ctx, own, r.String())
 	if errors.Is(err, ledger.ErrTaken) {
 		err = b.api.Put(ctx, Path("pools"), url.Values{"poolid": {own}, "comment": {r.String()}}, nil)
@@ -151,7 +151,7 @@ func (b *PoolBook) Change(ctx context.Context, address netip.Addr, r ledger.Reco
 	if err != nil {
 		return wrap(err, "holding %s in the resource pool %s", address, b.name)
 	}
-	err = b.belongs(ctx, address, r.Owner)
+	err = b.belongs(ctx, address)
 	switch {
 	case errors.Is(err, ledger.ErrGone):
 		// The address went to somebody else in between: what we put there is not his.
@@ -162,14 +162,14 @@ func (b *PoolBook) Change(ctx context.Context, address netip.Addr, r ledger.Reco
 	return nil
 }
 
-// belongs is ErrGone unless the address is in the name of that owner.
-func (b *PoolBook) belongs(ctx context.Context, address netip.Addr, owner ledger.Owner) error {
+// belongs is ErrGone unless the address is in the owner's name.
+func (b *PoolBook) belongs(ctx context.Context, address netip.Addr) error {
 	claims, _, err := b.read(ctx)
 	if err != nil {
 		return err
 	}
-	if c, ok := claims[address]; !ok || !c.entry.Readable || c.entry.Record.Owner != owner {
-		return fmt.Errorf("%w: %s is not in the name of %s in the resource pool %s", ledger.ErrGone, address, owner.ID, b.name)
+	if c, ok := claims[address]; !ok || !c.entry.OwnedBy(b.owner) {
+		return fmt.Errorf("%w: %s is not in the name of %s in the resource pool %s", ledger.ErrGone, address, b.owner.ID, b.name)
 	}
 	return nil
 }
@@ -185,8 +185,8 @@ func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) err
 	if !ok {
 		return nil
 	}
-	if !c.entry.Readable || c.entry.Record.Owner.ID != b.owner {
-		return fmt.Errorf("%w: %s is not in the name of %s in the resource pool %s", ledger.ErrStale, address, b.owner, b.name)
+	if !c.entry.OwnedBy(b.owner) {
+		return fmt.Errorf("%w: %s is not in the name of %s in the resource pool %s", ledger.ErrStale, address, b.owner.ID, b.name)
 	}
 	id := ledger.AddressPool(b.name, address)
 	for _, child := range c.children {
@@ -194,12 +194,16 @@ func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) err
 			return err
 		}
 	}
-	return b.delete(ctx, id)
+	err = b.delete(ctx, id)
+	if errors.Is(err, ledger.ErrTaken) {
+		return fmt.Errorf("%w: %w", ledger.ErrStale, err)
+	}
+	return err
 }
 
-// Delete deletes the outer pool when it is empty: ErrRefused when it is not. That
-// it does not exist is no error.
-func (b *PoolBook) Delete(ctx context.Context) error { return b.delete(ctx, b.name) }
+// Drop deletes the outer pool when it is empty: ErrTaken when it is not. That it
+// does not exist is no error.
+func (b *PoolBook) Drop(ctx context.Context) error { return b.delete(ctx, b.name) }
 
 func (b *PoolBook) make(ctx context.Context, id, comment string) error {
 	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, nil)
