@@ -1,0 +1,175 @@
+package reservation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"homeward/agent/ledger"
+	"homeward/agent/ledger/inventory"
+	"homeward/agent/proxmox"
+	"homeward/netplan"
+)
+
+// LookOptions say how to look.
+type LookOptions struct {
+	// Live asks running guests which addresses they have.
+	Live bool
+	// Accept names claims that may stay, as Taken.Accept gives them.
+	Accept []string
+	// Local reads the guests and networks from this host instead of by the API; nil
+	// otherwise.
+	Local func() (*inventory.Snapshot, error)
+}
+
+// Look is what is known of the segment before anything is claimed.
+type Look struct {
+	Survey   *inventory.Survey
+	Verdict  inventory.Verdict
+	Snapshot inventory.Snapshot
+	// Wants is what the plan reserves, ascending; may be empty.
+	Wants []ledger.Want
+	// Record is the name of the segment's record, Shelves its two kinds.
+	Record  string
+	Shelves [2]ledger.Shelf
+	// Pages are what the two kinds of record have.
+	Pages [2]ledger.Page
+	// Accepted are the claims that Accept let stay.
+	Accepted []inventory.Conflict
+	// second is the IPAM that takes a second claim, nil where the segment has none.
+	second *subnetIPAM
+}
+
+// Look reads everything. What could not be read is in Survey.Unread; the error is
+// for what leaves nothing to report.
+func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
+	wants, err := ledger.WantsOf(c.Plan)
+	if err != nil {
+		return nil, &PlanError{err}
+	}
+	rights, err := proxmox.ReadRights(ctx, c.API)
+	if err != nil {
+		return nil, err
+	}
+	l := &Look{Wants: wants}
+	if l.Snapshot, err = c.snapshot(ctx, o); err != nil {
+		return nil, err
+	}
+	if l.Survey, err = inventory.Take(c.Plan, &l.Snapshot); err != nil {
+		return nil, &PlanError{err}
+	}
+	if l.Record, err = ledger.SetName(l.Survey.Segment); err != nil {
+		return nil, &PlanError{err}
+	}
+	if err := c.readRecord(ctx, l, rights); err != nil {
+		return nil, err
+	}
+	l.second = c.findIPAM(l)
+	var mine func(netip.Addr) netplan.MAC
+	if c.Owner.ID != "" {
+		mine = func(a netip.Addr) netplan.MAC { return proxmox.IPAMAddress(c.Owner, a) }
+	}
+	l.Verdict = inventory.Judge(c.Plan, l.Survey, mine)
+	return l, l.accept(o.Accept)
+}
+
+// PlanError is a mistake of the plan that only Proxmox shows.
+type PlanError struct{ err error }
+
+// Error implements error.
+func (e *PlanError) Error() string { return e.err.Error() }
+
+// Unwrap gives the cause.
+func (e *PlanError) Unwrap() error { return e.err }
+
+func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (inventory.Snapshot, error) {
+	if o.Local != nil {
+		s, err := o.Local()
+		if err != nil {
+			return inventory.Snapshot{}, err
+		}
+		return *s, nil
+	}
+	return proxmox.Read(ctx, c.API, proxmox.ReadOptions{
+		Live:     o.Live,
+		Closer:   func(s inventory.Snapshot) []int { return inventory.Near(c.Plan, &s) },
+		Progress: func(done, total int) { c.Progress("reading what Proxmox knows", done, total) },
+	})
+}
+
+// readRecord reads the segment's record in both kinds.
+func (c *Cluster) readRecord(ctx context.Context, l *Look, rights proxmox.Rights) error {
+	set, err := proxmox.NewIPSetBook(c.API, l.Record)
+	if err != nil {
+		return err
+	}
+	pools, err := proxmox.NewPoolBook(c.API, l.Record, c.Owner)
+	if err != nil {
+		return err
+	}
+	l.Shelves = [2]ledger.Shelf{
+		shelf(ledger.IPSet, set, rights, proxmox.WritingSet()),
+		shelf(ledger.Pools, pools, rights, proxmox.WritingPools(l.Record)),
+	}
+	for _, need := range rights.Lacking(proxmox.ReadingPools(l.Record)...) {
+		l.unread(need.Without, fmt.Sprintf("the token has no %s", need))
+	}
+	for i, s := range l.Shelves {
+		if l.Pages[i], err = s.Book.Read(ctx); err != nil {
+			if ctx.Err() != nil || !errors.Is(err, ledger.ErrRefused) {
+				return fmt.Errorf("reading the claims kept as %s: %w", s.Kind, err)
+			}
+			l.unread("the claims kept as "+string(s.Kind), err.Error())
+		}
+	}
+	return nil
+}
+
+func shelf(kind ledger.Kind, b ledger.Book, rights proxmox.Rights, needs []proxmox.Need) ledger.Shelf {
+	lacking := rights.Lacking(needs...)
+	texts := make([]string, len(lacking))
+	for i, n := range lacking {
+		texts[i] = n.String()
+	}
+	return ledger.Shelf{Kind: kind, Book: b, Writable: len(lacking) == 0, Right: strings.Join(texts, " and ")}
+}
+
+func (l *Look) unread(source, reason string) {
+	l.Survey.Unread = append(l.Survey.Unread, inventory.Unread{Source: source, Reason: reason})
+}
+
+// accept moves what the operator accepts from the conflicts to Accepted. A name
+// that accepts nothing is an error: what it was to let stay may be spelt otherwise.
+func (l *Look) accept(names []string) error {
+	used := map[string]bool{}
+	l.Verdict.Conflicts = slices.DeleteFunc(l.Verdict.Conflicts, func(c inventory.Conflict) bool {
+		if c.Claim.Accept == "" || !slices.Contains(names, c.Claim.Accept) {
+			return false
+		}
+		used[c.Claim.Accept] = true
+		l.Accepted = append(l.Accepted, c)
+		return true
+	})
+	for _, n := range names {
+		if !used[n] {
+			return &PlanError{fmt.Errorf("--accept %q is no claim that may be accepted: the list of conflicts gives the names", n)}
+		}
+	}
+	return nil
+}
+
+// Others are the entries of other owners for addresses of the plan, in both kinds of
+// record.
+func (l *Look) Others(o ledger.Owner) []ledger.Conflict {
+	return append(ledger.Conflicts(l.Pages[0], l.Wants, o), ledger.Conflicts(l.Pages[1], l.Wants, o)...)
+}
+
+// page is the record as one, for what only looks.
+func (l *Look) page() ledger.Page {
+	entries := slices.Concat(l.Pages[0].Entries, l.Pages[1].Entries)
+	ledger.SortEntries(entries)
+	return ledger.Page{Exists: l.Pages[0].Exists || l.Pages[1].Exists, Entries: entries}
+}

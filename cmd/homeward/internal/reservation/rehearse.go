@@ -1,0 +1,91 @@
+package reservation
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"time"
+
+	"homeward/agent/ledger"
+	"homeward/agent/proxmox"
+)
+
+// rehearse runs a machine on a copy of the record and puts the requests that it
+// would make into the report. Nothing that writes is sent.
+func (c *Cluster) rehearse(ctx context.Context, l *Look, kind ledger.Kind, b ledger.Book, m ledger.Machine, r *Report) error {
+	page, err := b.Read(ctx)
+	if err != nil {
+		return err
+	}
+	copied := ledger.NewRehearsal(page)
+	quick := *c
+	quick.Sleep = func(context.Context, time.Duration) error { return nil }
+	quick.Log = nil
+	res := quick.run(ctx, copied, m)
+	r.Outcome, r.Added, r.Removed = Rehearsed, res.Added, res.Removed
+	if res.Outcome == ledger.Lost {
+		r.Outcome, r.Conflicts = InUse, takenBy(res, l.Wants, c.Owner)
+		return nil
+	}
+	spoken := &speaker{API: c.API}
+	quick.API = spoken
+	book, err := quick.sameBook(l, kind)
+	if err != nil {
+		return err
+	}
+	for _, req := range copied.Requests {
+		spoken.requests = nil
+		// What the server would say is known: this is only to hear the request.
+		_ = req.Do(ctx, book)
+		for _, text := range spoken.requests {
+			r.Requests = append(r.Requests, text)
+		}
+		if len(spoken.requests) == 0 {
+			r.Requests = append(r.Requests, "# "+req.String())
+		}
+	}
+	return ctx.Err()
+}
+
+// sameBook is the book of a kind on this cluster's API.
+func (c *Cluster) sameBook(l *Look, kind ledger.Kind) (ledger.Book, error) {
+	var book ledger.Book
+	var err error
+	if kind == ledger.Pools {
+		book, err = proxmox.NewPoolBook(c.API, l.Record, c.acting())
+	} else {
+		book, err = proxmox.NewIPSetBook(c.API, l.Record)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.claiming(l, book, c.acting())
+}
+
+// speaker is an API that reads, and writes down what it was asked to write.
+type speaker struct {
+	proxmox.API
+	requests []string
+}
+
+// Post implements proxmox.API.
+func (s *speaker) Post(_ context.Context, path string, params url.Values, _ any) error {
+	return s.say("POST", path, params)
+}
+
+// Put implements proxmox.API.
+func (s *speaker) Put(_ context.Context, path string, params url.Values, _ any) error {
+	return s.say("PUT", path, params)
+}
+
+// Delete implements proxmox.API.
+func (s *speaker) Delete(_ context.Context, path string, params url.Values, _ any) error {
+	return s.say("DELETE", path, params)
+}
+
+func (s *speaker) say(method, path string, params url.Values) error {
+	params = maps.Clone(params)
+	params.Del("digest") // of the record as it will be by then
+	s.requests = append(s.requests, proxmox.Request{Method: method, Path: path, Params: params}.String())
+	return nil
+}
