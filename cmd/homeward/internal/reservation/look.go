@@ -32,13 +32,13 @@ type Look struct {
 	Snapshot inventory.Snapshot
 	// Wants is what the plan reserves, ascending; may be empty.
 	Wants []ledger.Want
-	// Record is the name of the segment's record, Shelves its two kinds.
-	Record  string
-	Shelves [2]ledger.Shelf
-	// Pages are what the two kinds of record have.
-	Pages [2]ledger.Page
+	// Record is the name of the segment's record, Pages what its two kinds have.
+	Record string
+	Pages  [2]ledger.Page
 	// Accepted are the claims that Accept let stay.
 	Accepted []inventory.Conflict
+	// shelves are the two kinds, without their books.
+	shelves [2]ledger.Shelf
 	// second is the IPAM that takes a second claim, nil where the segment has none.
 	second *subnetIPAM
 }
@@ -102,23 +102,19 @@ func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (inventory.Snapsh
 
 // readRecord reads the segment's record in both kinds.
 func (c *Cluster) readRecord(ctx context.Context, l *Look, rights proxmox.Rights) error {
-	set, err := proxmox.NewIPSetBook(c.API, l.Record)
-	if err != nil {
-		return err
-	}
-	pools, err := proxmox.NewPoolBook(c.API, l.Record, c.Owner)
-	if err != nil {
-		return err
-	}
-	l.Shelves = [2]ledger.Shelf{
-		shelf(ledger.IPSet, set, rights, proxmox.WritingSet()),
-		shelf(ledger.Pools, pools, rights, proxmox.WritingPools(l.Record)),
+	l.shelves = [2]ledger.Shelf{
+		shelf(ledger.IPSet, rights, proxmox.WritingSet()),
+		shelf(ledger.Pools, rights, proxmox.WritingPools(l.Record)),
 	}
 	for _, need := range rights.Lacking(proxmox.ReadingPools(l.Record)...) {
 		l.unread(need.Without, fmt.Sprintf("the token has no %s", need))
 	}
-	for i, s := range l.Shelves {
-		if l.Pages[i], err = s.Book.Read(ctx); err != nil {
+	for i, s := range l.shelves {
+		book, err := c.book(l, s.Kind)
+		if err != nil {
+			return err
+		}
+		if l.Pages[i], err = book.Read(ctx); err != nil {
 			if ctx.Err() != nil || !errors.Is(err, ledger.ErrRefused) {
 				return fmt.Errorf("reading the claims kept as %s: %w", s.Kind, err)
 			}
@@ -128,13 +124,21 @@ func (c *Cluster) readRecord(ctx context.Context, l *Look, rights proxmox.Rights
 	return nil
 }
 
-func shelf(kind ledger.Kind, b ledger.Book, rights proxmox.Rights, needs []proxmox.Need) ledger.Shelf {
+func shelf(kind ledger.Kind, rights proxmox.Rights, needs []proxmox.Need) ledger.Shelf {
 	lacking := rights.Lacking(needs...)
 	texts := make([]string, len(lacking))
 	for i, n := range lacking {
 		texts[i] = n.String()
 	}
-	return ledger.Shelf{Kind: kind, Book: b, Writable: len(lacking) == 0, Right: strings.Join(texts, " and ")}
+	return ledger.Shelf{Kind: kind, Writable: len(lacking) == 0, Right: strings.Join(texts, " and ")}
+}
+
+// book is one kind of the segment's record.
+func (c *Cluster) book(l *Look, kind ledger.Kind) (ledger.Book, error) {
+	if kind == ledger.Pools {
+		return proxmox.NewPoolBook(c.API, l.Record, c.acting())
+	}
+	return proxmox.NewIPSetBook(c.API, l.Record)
 }
 
 func (l *Look) unread(source, reason string) {

@@ -47,15 +47,9 @@ func (c *Cluster) rehearse(ctx context.Context, l *Look, kind ledger.Kind, b led
 	return ctx.Err()
 }
 
-// sameBook is the book of a kind on this cluster's API.
+// sameBook is the book of a kind on this cluster's API, with the second claim.
 func (c *Cluster) sameBook(l *Look, kind ledger.Kind) (ledger.Book, error) {
-	var book ledger.Book
-	var err error
-	if kind == ledger.Pools {
-		book, err = proxmox.NewPoolBook(c.API, l.Record, c.acting())
-	} else {
-		book, err = proxmox.NewIPSetBook(c.API, l.Record)
-	}
+	book, err := c.book(l, kind)
 	if err != nil {
 		return nil, err
 	}

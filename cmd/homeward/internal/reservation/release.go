@@ -43,7 +43,7 @@ func (c *Cluster) Release(ctx context.Context, l *Look, o ReleaseOptions) (*Repo
 		}
 	}
 	r.Warnings = nil // they speak of the plan's addresses
-	for i, shelf := range l.Shelves {
+	for i, shelf := range l.shelves {
 		owned := l.Pages[i].Owned(owner)
 		if len(owned) == 0 {
 			continue
@@ -69,12 +69,12 @@ func (c *Cluster) releaseFrom(ctx context.Context, l *Look, i int, owner ledger.
 	if err != nil {
 		return err
 	}
-	book, err := as.sameBook(l, l.Shelves[i].Kind)
+	book, err := as.sameBook(l, l.shelves[i].Kind)
 	if err != nil {
 		return err
 	}
 	if o.DryRun {
-		return as.rehearse(ctx, l, l.Shelves[i].Kind, book, m, r)
+		return as.rehearse(ctx, l, l.shelves[i].Kind, book, m, r)
 	}
 	as.take(ctx, as.run(ctx, book, m), book, l, r)
 	return nil

@@ -134,7 +134,7 @@ func (l *Look) place() Place {
 	p := Place{Segment: l.Survey.Segment, AlsoKnown: l.Survey.AlsoKnown, Record: l.Record}
 	for i, page := range l.Pages {
 		if len(page.Entries) > 0 {
-			p.Kind = l.Shelves[i].Kind
+			p.Kind = l.shelves[i].Kind
 			break
 		}
 	}

@@ -33,7 +33,14 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Partial
 		return r, nil
 	}
-	pair, err := ledger.Choose(ctx, l.Shelves[0], l.Shelves[1])
+	shelves := l.shelves
+	for i := range shelves {
+		var err error
+		if shelves[i].Book, err = c.book(l, shelves[i].Kind); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := ledger.Choose(ctx, shelves[0], shelves[1])
 	if err != nil {
 		return nil, err
 	}
