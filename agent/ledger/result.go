@@ -33,31 +33,12 @@ type Result struct {
 	// Left are entries of ours that should have gone and could not be removed,
 	// ascending, as far as we know.
 	Left []netip.Addr
-	// Added and Removed count the entries that this run made and took away.
+	// Added and Removed count the entries that this run made and took away, as far
+	// as the server confirmed it; a Driver counts them.
 	Added, Removed int
 	// Err is why it Failed or is Unknown, and a WrongKindError also when it Lost
 	// by entries of the other kind; nil otherwise.
 	Err error
-}
-
-// Stage is what a run is at.
-type Stage string
-
-// The stages.
-const (
-	StageRead     Stage = "reading the record"
-	StageClaim    Stage = "claiming"
-	StageWait     Stage = "waiting for another reservation to end"
-	StageHold     Stage = "holding"
-	StageGiveBack Stage = "giving back"
-	StageRollBack Stage = "rolling back"
-	StageEnd      Stage = "ended"
-)
-
-// Progress is how far a run is: Done of Of addresses of the stage.
-type Progress struct {
-	Stage    Stage
-	Done, Of int
 }
 
 // WrongKindError says that the segment's claims stand in the record of the other
@@ -150,7 +131,6 @@ func (m *Machine) finish(o Outcome) {
 	if o == Unknown && m.cause == nil {
 		m.result.Err = ErrUnknown
 	}
-	m.progress.Stage = StageEnd
 	m.page, m.have, m.fresh = Page{}, false, false
 	m.next = Request{Op: OpDone}
 }

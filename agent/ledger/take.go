@@ -18,7 +18,7 @@ type Limits struct {
 	Settle time.Duration
 	// Tries is how often in a row a request is repeated that came to nothing
 	// because others were quicker (ErrStale) or first (ErrTaken). One of them got on
-	// each time, so many tries end nevertheless.
+	// each time, so many tries end nevertheless. Zero: as often as need be.
 	Tries int
 }
 
@@ -41,7 +41,6 @@ const (
 	maxBusy     = 12
 	maxUnknown  = 4
 	maxOutdated = 3
-	maxVanished = 10
 )
 
 // The waits between two tries.
@@ -125,13 +124,11 @@ func (m *Machine) done(r Request) {
 	case OpAdd:
 		m.added = including(m.added, r.Address)
 		m.page = m.page.with(r.Address, r.Record)
-		m.result.Added++
 	case OpChange:
 		m.noteChange(r)
 		m.have = false
 	case OpRemove:
 		m.added = without(m.added, r.Address)
-		m.result.Removed++
 		m.have = false
 	}
 }
@@ -155,11 +152,11 @@ func (m *Machine) failed(r Request, err error) {
 	case errors.Is(err, ErrBusy):
 		m.setback(&m.setbacks.busy, maxBusy, err)
 	case errors.Is(err, ErrTaken):
-		m.setback(&m.setbacks.taken, m.limits.Tries, err)
+		m.overtaken(&m.setbacks.taken, err)
 	case errors.Is(err, ErrGone) && r.Op == OpAdd:
-		m.setback(&m.setbacks.vanished, maxVanished, err)
+		m.overtaken(&m.setbacks.vanished, err)
 	case errors.Is(err, ErrStale), errors.Is(err, ErrGone):
-		m.setback(&m.setbacks.stale, m.limits.Tries, err)
+		m.overtaken(&m.setbacks.stale, err)
 	default:
 		m.inDoubt(r)
 		m.unknown(r, err)
@@ -188,14 +185,28 @@ func (m *Machine) unknown(r Request, err error) {
 	}
 }
 
+// overtaken is a setback because of what others did.
+func (m *Machine) overtaken(count *int, err error) {
+	if m.limits.Tries == 0 {
+		m.pause()
+		return
+	}
+	m.setback(count, m.limits.Tries, err)
+}
+
 // setback waits before the next look at the record, or gives in after too many.
 func (m *Machine) setback(count *int, most int, err error) {
 	if *count++; *count > most {
 		m.exhausted(err)
 		return
 	}
+	m.pause()
+}
+
+// pause waits before the next look at the record.
+func (m *Machine) pause() {
 	m.page, m.have, m.fresh = Page{}, false, false
-	m.next = Request{Op: OpWait, Wait: backoff(m.owner, m.setbacks.total())}
+	m.next = Request{Op: OpWait, Wait: backoff(m.owner, max(1, m.setbacks.total()))}
 }
 
 // backoff doubles with every try, and differs from owner to owner so that many
