@@ -93,17 +93,17 @@ func (m *Machine) giveUp() {
 		m.setback(&m.setbacks.outdated, maxOutdated, nil)
 		return
 	}
-	if m.created && m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}
 	m.lost()
 }
 
-// outdated says that the page lacks what we know to have added: it is older than
-// that, or somebody took it away.
+// outdated says that the page lacks what we know to be ours: it is older than what
+// we know, or somebody took it away.
 func (m *Machine) outdated() bool {
-	return slices.ContainsFunc(m.added, func(a netip.Addr) bool {
+	return slices.ContainsFunc(m.known, func(a netip.Addr) bool {
 		e, ok := m.page.Of(a)
 		return !ok || !e.OwnedBy(m.owner)
 	})

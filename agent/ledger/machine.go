@@ -67,12 +67,12 @@ type Machine struct {
 	losing    bool
 	conflicts []Conflict
 	cause     error
-	// added and promoted are what this run added, and what it made held out of
-	// pending; loose are additions that the server may still do. Never written in
-	// place, because copies of the machine share them.
-	added, promoted, loose []netip.Addr
-	created                bool
+	// known are the pending entries that we know to be ours, promoted those that
+	// this run made held; loose are additions that the server may still do. Never
+	// written in place, because copies of the machine share them.
+	known, promoted, loose []netip.Addr
 
+	// doubt is the last request of unknown outcome, until that is known.
 	doubt    Request
 	waited   time.Duration
 	setbacks setbacks

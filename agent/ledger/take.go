@@ -87,10 +87,17 @@ func (m *Machine) settle() {
 		e, ok := m.page.Of(a)
 		// An entry that is there although we did not add it again is that of the
 		// first request, which can then do nothing more.
-		if ok && e.OwnedBy(m.owner) && !contains(m.added, a) {
+		if ok && e.OwnedBy(m.owner) && !contains(m.known, a) {
 			m.loose = without(m.loose, a)
-			m.added = including(m.added, a)
 		}
+	}
+	for _, e := range m.page.Owned(m.owner) {
+		if e.Record.State == Pending {
+			m.known = including(m.known, e.Prefix.Addr())
+		}
+	}
+	if m.doubt.Op == OpRemove && m.happened(m.doubt) {
+		m.known = without(m.known, m.doubt.Address)
 	}
 	if m.doubt.Op == "" || m.happened(m.doubt) {
 		m.setbacks.unknown = 0
@@ -119,16 +126,15 @@ func (m *Machine) done(r Request) {
 	m.fresh = false
 	switch r.Op {
 	case OpCreate:
-		m.created = true
 		m.page.Exists = true
 	case OpAdd:
-		m.added = including(m.added, r.Address)
+		m.known = including(m.known, r.Address)
 		m.page = m.page.with(r.Address, r.Record)
 	case OpChange:
 		m.noteChange(r)
 		m.have = false
 	case OpRemove:
-		m.added = without(m.added, r.Address)
+		m.known = without(m.known, r.Address)
 		m.have = false
 	}
 }
@@ -168,7 +174,7 @@ func (m *Machine) inDoubt(r Request) {
 	if !r.Writes() {
 		return
 	}
-	m.doubt = r
+	m.doubt = Request{Op: r.Op, Address: r.Address, Record: r.Record}
 	switch r.Op {
 	case OpAdd:
 		m.loose = including(m.loose, r.Address)

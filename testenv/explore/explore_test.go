@@ -35,7 +35,7 @@ func scenarios() []Scenario {
 func TestEveryOrderOfRequestsAndFaults(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.Name, func(t *testing.T) {
-			sc.Most = 20_000_000
+			sc.Most = 6_000_000
 			found, err := Search(NewModel(sc.Start), sc)
 			if err != nil {
 				t.Fatal(err)

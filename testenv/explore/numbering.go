@@ -18,6 +18,7 @@ type numbering struct {
 	requestOf  []int32 // by machine
 	replies    []ledger.Reply
 	replyNo    map[string]int32
+	stale      int32
 	took       map[[2]int32]int32  // machine, reply -> machine
 	served     map[[2]int32]served // server state, request -> what came
 	unanswered int32               // the reply of unknown outcome
@@ -34,6 +35,7 @@ func newNumbering(s Server) *numbering {
 		took: map[[2]int32]int32{}, served: map[[2]int32]served{},
 	}
 	n.unanswered = n.reply(ledger.Reply{Err: ledger.ErrUnknown})
+	n.stale = n.reply(ledger.Reply{Err: ledger.ErrStale})
 	return n
 }
 

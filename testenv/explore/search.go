@@ -160,15 +160,27 @@ func (s *search) stepsOf(steps []step, w world, i int) []step {
 		}
 		return steps
 	}
-	served := s.n.serve(w.server, req)
+	came := s.n.serve(w.server, req)
 	to := w
-	to.server = served.after
-	to.procs[i].machine = s.n.take(p.machine, served.reply)
-	steps = append(steps, step{to, i, req, answered})
+	to.server = came.after
+	to.procs[i].machine = s.n.take(p.machine, came.reply)
+	if s.fused(p.machine, to.procs[i].machine) {
+		steps = s.stepsOf(steps, to, i)
+	} else {
+		steps = append(steps, step{to, i, req, answered})
+	}
 	if p.faulty || s.scenario.Processes[i].Faults == 0 {
 		return steps
 	}
-	return s.faults(steps, w, i, req, served.after)
+	return s.faults(steps, w, i, req, came.after)
+}
+
+// fused says that a read and the write which it led to count as one step: the
+// write is guarded by the version that was read, and had anything come in between,
+// it would be refused and leave the machine exactly where it was before the read.
+func (s *search) fused(before, after int32) bool {
+	return s.n.next(before).Op == ledger.OpRead && s.n.next(after).Version != "" &&
+		s.n.take(after, s.n.stale) == before
 }
 
 // faults appends the ways in which a request can go wrong.
