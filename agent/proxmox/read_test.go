@@ -90,7 +90,7 @@ func dropGuest(st *pvesim.State, vmid int) error {
 }
 
 // read reads a snapshot, which must be possible.
-func read(t *testing.T, api API, o ReadOptions) inventory.Snapshot {
+func read(t *testing.T, api API, o ReadOptions) *inventory.Snapshot {
 	t.Helper()
 	s, err := Read(t.Context(), api, o)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestRead(t *testing.T) {
 }
 
 // unread gives what a snapshot says it could not read.
-func unread(s inventory.Snapshot) []string {
+func unread(s *inventory.Snapshot) []string {
 	var list []string
 	for _, u := range s.Unread {
 		list = append(list, u.Source+": "+u.Reason)
@@ -205,7 +205,7 @@ func (h *hook) call(r pvesim.Request) pvesim.Fault {
 }
 
 func TestReadOfACLusterThatMoves(t *testing.T) {
-	configs := func(s inventory.Snapshot) map[int]string {
+	configs := func(s *inventory.Snapshot) map[int]string {
 		out := map[int]string{}
 		for _, g := range s.Guests {
 			out[g.VMID] = g.Node
@@ -323,7 +323,7 @@ func TestReadEnds(t *testing.T) {
 
 func TestReadOfCloserGuests(t *testing.T) {
 	sim := furnished(t, pvesim.Options{})
-	s := read(t, sim.client("pve1"), ReadOptions{Live: true, Closer: func(s inventory.Snapshot) []int {
+	s := read(t, sim.client("pve1"), ReadOptions{Live: true, Closer: func(s *inventory.Snapshot) []int {
 		if len(s.Guests) != 5 || len(s.Nodes) != 3 {
 			t.Errorf("asked with %d guests and %d nodes", len(s.Guests), len(s.Nodes))
 		}
