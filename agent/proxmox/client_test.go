@@ -123,7 +123,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request) { c.handler(w) })
-			client := s.client(t, nil)
+			client := s.client(t, func(o *Options) { o.Timeout = time.Minute })
 			var out []member
 			writeErr := client.Post(t.Context(), "/x", url.Values{"cidr": {"192.0.2.1"}}, nil)
 			readErr := client.Get(t.Context(), "/x", nil, &out)

@@ -58,6 +58,10 @@ func (i *IPAM) Claim(ctx context.Context, address netip.Addr, before bool) error
 	}
 	mac := IPAMAddress(i.owner, address)
 	err := i.api.Post(ctx, i.path(), i.params(address, mac), nil)
+	if errors.Is(err, ledger.ErrGone) {
+		// The VNet or its subnet is what does not exist, and waiting makes none.
+		err = fmt.Errorf("%w: %w", ledger.ErrRefused, err)
+	}
 	if !errors.Is(err, ledger.ErrTaken) {
 		return wrap(err, "claiming %s in the SDN IPAM of VNet %s", address, i.vnet)
 	}

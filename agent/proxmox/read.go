@@ -21,7 +21,7 @@ type ReadOptions struct {
 	Live bool
 	// Closer gives the guests whose own firewall sets, and live addresses, matter: it
 	// is called once with everything else that was read. Nil is all guests.
-	Closer func(inventory.Snapshot) []int
+	Closer func(*inventory.Snapshot) []int
 	// Progress is called with the requests that are done and those known to be
 	// needed, never from two goroutines at once. Total can grow.
 	Progress func(done, total int)
@@ -48,7 +48,7 @@ type ReadOptions struct {
 //
 // A guest that is deleted meanwhile is left out, one that migrates is asked for on
 // its new node.
-func Read(ctx context.Context, api API, o ReadOptions) (inventory.Snapshot, error) {
+func Read(ctx context.Context, api API, o ReadOptions) (*inventory.Snapshot, error) {
 	n := o.InFlight
 	if n <= 0 {
 		n = DefaultInFlight
@@ -56,23 +56,23 @@ func Read(ctx context.Context, api API, o ReadOptions) (inventory.Snapshot, erro
 	r := &reader{api: api, options: o, slots: make(chan struct{}, n), offline: map[string]bool{}, down: map[string]error{}}
 	rights, err := ReadRights(ctx, api)
 	if err != nil {
-		return inventory.Snapshot{}, err
+		return nil, err
 	}
 	for _, lack := range rights.Lacking(Reading(o.Live)...) {
 		r.unread(lack.Without, "the token lacks "+lack.String())
 	}
 	list, err := r.first(ctx)
 	if err != nil {
-		return inventory.Snapshot{}, err
+		return nil, err
 	}
 	if err := r.everything(ctx, list); err != nil {
-		return inventory.Snapshot{}, err
+		return nil, err
 	}
 	if err := r.closer(ctx); err != nil {
-		return inventory.Snapshot{}, err
+		return nil, err
 	}
 	r.sort()
-	return r.snapshot, nil
+	return &r.snapshot, nil
 }
 
 // reader gathers a snapshot from several goroutines.

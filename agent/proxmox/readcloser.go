@@ -18,7 +18,7 @@ import (
 func (r *reader) closer(ctx context.Context) error {
 	chosen := func(int) bool { return true }
 	if r.options.Closer != nil {
-		ids := r.options.Closer(r.snapshot)
+		ids := r.options.Closer(&r.snapshot)
 		chosen = func(vmid int) bool { return slices.Contains(ids, vmid) }
 	}
 	group, ctx := errgroup.WithContext(ctx)

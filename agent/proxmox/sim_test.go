@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"homeward/agent/ledger"
 	"homeward/netplan"
 	"homeward/testenv/pvesim"
@@ -101,6 +103,9 @@ var (
 	bob   = ledger.Owner{ID: "00000000000000bb", Cluster: "bob"}
 	since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
+
+// values are compared whole.
+var values = cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}, netplan.Range{})
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
