@@ -89,9 +89,10 @@ var sayings = []said{
 	{text: "locked command timed out", class: ledger.ErrUnknown},
 	{text: "detected modified configuration", class: ledger.ErrStale},
 	{text: "already exist", class: ledger.ErrTaken},
-	{text: "is not empty", class: ledger.ErrRefused},
+	{text: "not empty", class: ledger.ErrTaken},
 	{text: "no such", class: ledger.ErrGone},
 	{text: "does not exist", class: ledger.ErrGone},
+	{text: "doesn't exist", class: ledger.ErrGone},
 	{text: "unable to find configuration file", class: ledger.ErrGone},
 }
 

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -47,7 +49,7 @@ func (c *Client) explain(ctx context.Context, r Request, err error, sent bool) e
 			return fmt.Errorf("%s %s was not sent: %w", r.Method, r.Path, e.cause)
 		}
 	case !sent:
-		e.class, e.cause, e.hint = c.unreached(err)
+		c.unreached(e, err)
 	default:
 		e.cause = c.broken(err)
 	}
@@ -62,14 +64,17 @@ func (c *Client) message(api *pve.APIError) string {
 	if strings.HasPrefix(text, "<") {
 		return ""
 	}
-	for name, fault := range api.Errors {
-		text += " (" + oneLine(name) + ": " + oneLine(fault) + ")"
+	for _, name := range slices.Sorted(maps.Keys(api.Errors)) {
+		text += " (" + oneLine(name) + ": " + oneLine(api.Errors[name]) + ")"
 	}
 	return oneLine(text)
 }
 
 // unreached says why there was no connection.
-func (c *Client) unreached(err error) (class, cause error, hint string) {
+func (c *Client) unreached(e *Error, err error) {
+	set := func(class error, hint, format string, args ...any) {
+		e.class, e.hint, e.cause = class, hint, fmt.Errorf(format, args...)
+	}
 	host := c.base.Host
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -79,26 +84,27 @@ func (c *Client) unreached(err error) (class, cause error, hint string) {
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &pin):
-		return ledger.ErrRefused, pin, "if the certificate was renewed, compare on the host (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and change the plan"
+		set(ledger.ErrRefused, "if the certificate was renewed, compare on the host (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and change the plan", "%w", pin)
 	case errors.As(err, &unknown):
-		return ledger.ErrRefused, fmt.Errorf("the certificate of %s is signed by nobody we know", host),
-			"give the cluster's CA (proxmox.tls_verify: the path of a copy of /etc/pve/pve-root-ca.pem), or pin the certificate with proxmox.fingerprint"
+		set(ledger.ErrRefused, "give the cluster's CA (proxmox.tls_verify: the path of a copy of /etc/pve/pve-root-ca.pem), or pin the certificate with proxmox.fingerprint",
+			"the certificate of %s is signed by nobody we know", host)
 	case errors.As(err, &name):
-		return ledger.ErrRefused, fmt.Errorf("the certificate of %s is for another name", host), "use a name that is in the certificate, or pin it with proxmox.fingerprint"
+		set(ledger.ErrRefused, "use a name that is in the certificate, or pin it with proxmox.fingerprint", "the certificate of %s is for another name", host)
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return ledger.ErrRefused, fmt.Errorf("the certificate of %s is not valid at this time", host), "look at its dates, and at this machine's clock"
+		set(ledger.ErrRefused, "look at its dates, and at this machine's clock", "the certificate of %s is not valid at this time", host)
 	case errors.As(err, &invalid):
-		return ledger.ErrRefused, fmt.Errorf("the certificate of %s does not do: %w", host, invalid), ""
+		set(ledger.ErrRefused, "", "the certificate of %s does not do: %w", host, invalid)
 	case errors.As(err, &record):
-		return ledger.ErrRefused, fmt.Errorf("%s does not speak TLS", host), "is the port right? pveproxy listens on 8006"
+		set(ledger.ErrRefused, "is the port right? pveproxy listens on 8006", "%s does not speak TLS", host)
 	case errors.As(err, &dns):
-		return ledger.ErrBusy, fmt.Errorf("the name of %s was not found", host), ""
+		set(ledger.ErrBusy, "", "the name of %s was not found", host)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return ledger.ErrBusy, fmt.Errorf("nothing listens on %s", host), "is the port right, and does pveproxy run?"
+		set(ledger.ErrBusy, "is the port right, and does pveproxy run?", "nothing listens on %s", host)
 	case errors.Is(err, context.DeadlineExceeded), timedOut(err):
-		return ledger.ErrBusy, fmt.Errorf("%s does not answer", host), ""
+		set(ledger.ErrBusy, "", "%s does not answer", host)
+	default:
+		set(ledger.ErrBusy, "", "no connection to %s: %w", host, bare(err))
 	}
-	return ledger.ErrBusy, fmt.Errorf("no connection to %s: %w", host, bare(err)), ""
 }
 
 // broken says how a connection failed after the request may have gone out.
