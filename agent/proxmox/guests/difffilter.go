@@ -91,7 +91,7 @@ func (b *builder) staleMembers(name string, set Set) []Step {
 		if !b.m.made(m.Comment) || b.wanted(m) {
 			continue
 		}
-		s := Step{Guest: b.a.String(), Words: "let " + m.CIDR + " out no more", part: partSets,
+		s := Step{Guest: b.a.String(), Words: plain("let " + m.CIDR + " out no more"), part: partSets,
 			Request: remove(b.path("firewall", "ipset", name, m.CIDR), nil)}
 		s.guard(set.Digest)
 		out = append(out, s)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"homeward/agent/proxmox"
 )
@@ -79,7 +81,7 @@ type builder struct {
 }
 
 func (b *builder) step(p part, request proxmox.Request, format string, args ...any) *Step {
-	b.Steps = append(b.Steps, Step{Guest: b.a.String(), Words: fmt.Sprintf(format, args...), Request: request, part: p})
+	b.Steps = append(b.Steps, Step{Guest: b.a.String(), Words: plain(fmt.Sprintf(format, args...)), Request: request, part: p})
 	return &b.Steps[len(b.Steps)-1]
 }
 
@@ -87,7 +89,21 @@ func (b *builder) step(p part, request proxmox.Request, format string, args ...a
 func (s *Step) guard(digest string) { s.digest, s.guarded = digest, true }
 
 func (b *builder) item(commands []string, format string, args ...any) {
-	b.Items = append(b.Items, Item{Guest: b.a.String(), Message: fmt.Sprintf(format, args...), Commands: commands})
+	for i := range commands {
+		commands[i] = plain(commands[i])
+	}
+	b.Items = append(b.Items, Item{Guest: b.a.String(), Message: plain(fmt.Sprintf(format, args...)), Commands: commands})
+}
+
+// plain takes control characters out of text that holds the server's words, before
+// it reaches a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func (b *builder) path(below ...string) string { return b.a.at().path(below...) }
