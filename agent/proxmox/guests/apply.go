@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"homeward/agent/ledger"
@@ -123,9 +124,9 @@ func (r *run) again(ctx context.Context, err error) error {
 func (r *run) send(ctx context.Context, step Step) error {
 	q := step.Request
 	switch q.Method {
-	case "POST":
+	case http.MethodPost:
 		return r.api.Post(ctx, q.Path, step.params(), nil)
-	case "PUT":
+	case http.MethodPut:
 		return r.api.Put(ctx, q.Path, step.params(), nil)
 	}
 	return r.api.Delete(ctx, q.Path, step.params(), nil)

@@ -153,11 +153,14 @@ func (b *builder) privateFilter(key string) {
 	}
 	name := filterSet(key)
 	var commands []string
-	if _, exists := b.a.Sets[name]; !exists {
+	if _, exists := b.a.Sets[name]; !exists && len(b.d.PrivateMembers) > 0 {
 		commands = append(commands, pvesh("create", b.a.plainPath("firewall/ipset"), map[string]string{"name": name}))
 	}
 	for _, m := range b.d.PrivateMembers {
 		commands = append(commands, pvesh("create", b.a.plainPath("firewall/ipset/"+name), map[string]string{"cidr": canonical(m.Prefix)}))
+	}
+	for _, what := range b.unknownAddress() {
+		why += "; add " + what + " to that set"
 	}
 	b.item(commands, "%s; with pods that are routed and not tunnelled, add their addresses too", why)
 }

@@ -56,8 +56,8 @@ type Item struct {
 	// Guest is empty for what concerns a node or the whole cluster.
 	Guest   string `json:"guest,omitempty"`
 	Message string `json:"message"`
-	// Commands are what an operator may run, on any node of the cluster unless the
-	// message names one; empty where it is for him to find out.
+	// Commands are what an operator may run: pvesh on any node of the cluster, qm on
+	// the guest's. Empty where it is for the operator to find out.
 	Commands []string `json:"commands,omitempty"`
 	// Note says that nothing is wrong: what the plan asks for works without it.
 	Note bool `json:"note,omitempty"`
