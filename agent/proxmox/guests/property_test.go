@@ -87,7 +87,7 @@ func anySet(r *rand.Rand, d Desired, name string) *fakeSet {
 func TestApplyNeverCutsOff(t *testing.T) {
 	p := edge(t)
 	seen, passed := 0, 0
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d := For(p, p.Machines[r.IntN(2)], owner)
 		f := anyGuest(r, d)
@@ -185,7 +185,7 @@ func foreignLost(start, end *fake, d Desired) string {
 }
 
 func TestCoversFindsExactlyWhatIsMissing(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		set := netplan.AddressSet{}
 		for range 1 + r.IntN(3) {

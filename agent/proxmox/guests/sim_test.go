@@ -146,8 +146,7 @@ func TestSimulatorUnknownOutcomes(t *testing.T) {
 	}
 	for k := range total {
 		for _, fault := range []pvesim.Fault{
-			{Apply: pvesim.ApplyNow, Answer: pvesim.AnswerTimedOut}, {Apply: pvesim.ApplyNever, Answer: pvesim.AnswerTimedOut},
-			{Apply: pvesim.ApplyNow, Answer: pvesim.AnswerDrop}, {Apply: pvesim.ApplyNever, Answer: pvesim.AnswerHTML},
+			{Apply: pvesim.ApplyNow, Answer: pvesim.AnswerDrop}, {Apply: pvesim.ApplyNever, Answer: pvesim.AnswerTimedOut},
 			{Refuse: pvesim.RefuseLock},
 		} {
 			s := simulate(t)

@@ -1,6 +1,7 @@
 package guests
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,14 +15,14 @@ import (
 // Step is one request that changes a guest.
 type Step struct {
 	// Guest is who is changed, as an operator knows it.
-	Guest string `json:"guest"`
+	Guest string
 	// Words say what the request does.
-	Words string `json:"words"`
+	Words string
 	// Request is what is sent, all but the digest. The place of a rule is the one
 	// it has when all steps before have been made.
-	Request proxmox.Request `json:"request"`
+	Request proxmox.Request
 	// Replugs says that a running guest loses the NIC for a moment.
-	Replugs bool `json:"replugs,omitempty"`
+	Replugs bool
 
 	// digest guards the request; it is only the right one for the first step of a
 	// difference. guarded says that there is one.
@@ -37,6 +38,22 @@ func (s Step) String() string {
 		text += " digest=(as then read)"
 	}
 	return text + "  # " + s.Guest + ": " + s.Words
+}
+
+// MarshalJSON gives the request in one object with what it does.
+func (s Step) MarshalJSON() ([]byte, error) {
+	params := make(map[string]string, len(s.Request.Params))
+	for key := range s.Request.Params {
+		params[key] = s.Request.Params.Get(key)
+	}
+	return json.Marshal(struct {
+		Guest   string            `json:"guest"`
+		Words   string            `json:"words"`
+		Method  string            `json:"method"`
+		Path    string            `json:"path"`
+		Params  map[string]string `json:"params"`
+		Replugs bool              `json:"replugs,omitempty"`
+	}{s.Guest, s.Words, s.Request.Method, s.Request.Path, params, s.Replugs})
 }
 
 // params are what is sent.

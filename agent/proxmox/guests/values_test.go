@@ -1,6 +1,8 @@
 package guests
 
 import (
+	"encoding/json"
+	"net/netip"
 	"os/exec"
 	"strings"
 	"testing"
@@ -114,6 +116,75 @@ func TestCheckOfTheSurroundings(t *testing.T) {
 	if items := s.Check(p, []string{"pve1"}); len(items) > 0 {
 		t.Errorf("nothing is wrong, but %v", items)
 	}
+}
+
+func TestStepJSON(t *testing.T) {
+	b := builder{a: Actual{Node: "pve1", VMID: 201, Name: "w\x1b[1m"}}
+	b.step(partConfig, put("/x", values(map[string]string{"net1": "virtio"})), "do %s", "it\x07").guard("d")
+	got, err := json.Marshal(b.Steps[0])
+	want := `{"guest":"VM 201 \"w\\x1b[1m\" on pve1","words":"do it","method":"PUT","path":"/x","params":{"net1":"virtio"}}`
+	if err != nil || !jsonEqual(t, string(got), want) {
+		t.Errorf("%s: %v", got, err)
+	}
+}
+
+func jsonEqual(t *testing.T, a, b string) bool {
+	t.Helper()
+	var x, y any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		t.Fatalf("no JSON: %s %s", a, b)
+	}
+	return cmp.Equal(x, y)
+}
+
+// FuzzLiteral: what is read as a prefix is the same when its canonical string is
+// read again; an alias never is.
+func FuzzLiteral(f *testing.F) {
+	for _, s := range []string{"203.0.113.75", "203.0.113.76/31", "203.0.113.77/31", "fe80::/10", "upstream", "", "1.2.3.4/33", "dc/office"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, ok := literal(s)
+		if !ok {
+			return
+		}
+		again, too := literal(canonical(p))
+		if !too || again != p || p != p.Masked() || !covers([]netip.Prefix{p}, p) {
+			t.Errorf("%q is %s, and then %s (%v)", s, p, again, too)
+		}
+	})
+}
+
+// FuzzMark: only a comment with our owner's words is ours, whatever else stands
+// there.
+func FuzzMark(f *testing.F) {
+	m := mark{owner}
+	f.Add(m.comment("icmp"))
+	f.Add("homeward/1 owner=0123456789abcdef cluster=edgeX")
+	f.Fuzz(func(t *testing.T, comment string) {
+		if m.made(comment) && !(strings.Contains(comment, "owner="+owner.ID) && strings.Contains(comment, "cluster="+owner.Cluster) && strings.Contains(comment, markWord)) {
+			t.Errorf("%q is not ours", comment)
+		}
+		if w := word(comment); strings.ContainsAny(w, " #=\n\r\t") {
+			t.Errorf("%q is no word", w)
+		}
+	})
+}
+
+// FuzzScalar: any JSON value is taken, none is an error or a panic.
+func FuzzScalar(f *testing.F) {
+	for _, s := range []string{`"1"`, "1", "true", "null", "{}", `["x"]`, "1.5e3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !json.Valid([]byte(s)) {
+			return
+		}
+		var v scalar
+		if err := json.Unmarshal([]byte(s), &v); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	})
 }
 
 func TestSwitches(t *testing.T) {
