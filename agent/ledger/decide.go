@@ -8,7 +8,6 @@ import (
 // reserve settles what a reserver does next.
 func (m *Machine) reserve() {
 	foreign := Conflicts(m.page, m.wants, m.owner)
-	m.advance()
 	if slices.ContainsFunc(foreign, func(c Conflict) bool { return !c.Entry.passing() }) {
 		m.lose(foreign, nil)
 		return
@@ -28,7 +27,6 @@ func (m *Machine) reserve() {
 		return
 	}
 	if e, ok := m.highest(func(e Entry) bool { return !m.wanted(e) }); ok {
-		m.progress.Stage = StageGiveBack
 		m.withdraw(e)
 		return
 	}
@@ -79,13 +77,11 @@ func (m *Machine) await(foreign []Conflict, cause error) {
 		return
 	}
 	m.waited += m.limits.Poll
-	m.progress.Stage = StageWait
 	m.next = Request{Op: OpWait, Wait: m.limits.Poll}
 }
 
 // giveUp settles what a loser does next.
 func (m *Machine) giveUp() {
-	m.progress.Stage = StageRollBack
 	mine := func(e Entry) bool {
 		return e.Record.State == Pending || slices.Contains(m.promoted, e.Prefix.Addr())
 	}
@@ -97,17 +93,17 @@ func (m *Machine) giveUp() {
 		m.setback(&m.setbacks.outdated, maxOutdated, nil)
 		return
 	}
-	if m.created && m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}
 	m.lost()
 }
 
-// outdated says that the page lacks what we know to have added: it is older than
-// that, or somebody took it away.
+// outdated says that the page lacks what we know to be ours: it is older than what
+// we know, or somebody took it away.
 func (m *Machine) outdated() bool {
-	return slices.ContainsFunc(m.added, func(a netip.Addr) bool {
+	return slices.ContainsFunc(m.known, func(a netip.Addr) bool {
 		e, ok := m.page.Of(a)
 		return !ok || !e.OwnedBy(m.owner)
 	})
@@ -115,10 +111,6 @@ func (m *Machine) outdated() bool {
 
 // release settles what a release does next.
 func (m *Machine) release() {
-	owned := len(m.page.Owned(m.owner))
-	m.progress.Of = max(m.progress.Of, owned)
-	m.progress.Done = m.progress.Of - owned
-	m.progress.Stage = StageGiveBack
 	if e, ok := m.highest(func(Entry) bool { return true }); ok {
 		m.withdraw(e)
 		return
@@ -163,21 +155,4 @@ func (m *Machine) highest(ok func(Entry) bool) (Entry, bool) {
 func (m *Machine) wanted(e Entry) bool {
 	_, ok := find(m.wants, e.Prefix.Addr())
 	return ok
-}
-
-// advance counts how much of the plan is ours.
-func (m *Machine) advance() {
-	ours, held := 0, 0
-	for _, w := range m.wants {
-		if e, ok := m.page.Of(w.Address); ok && e.OwnedBy(m.owner) {
-			ours++
-			if e.Record.State == Held {
-				held++
-			}
-		}
-	}
-	m.progress.Stage, m.progress.Done = StageClaim, ours
-	if ours == len(m.wants) {
-		m.progress.Stage, m.progress.Done = StageHold, held
-	}
 }

@@ -13,7 +13,7 @@ type Driver struct {
 	Sleep func(context.Context, time.Duration) error
 	// Grace is how long a run that was cancelled may take to roll back.
 	Grace time.Duration
-	// Report is told of progress, also when nothing has changed; may be nil.
+	// Report is told of progress after each request; may be nil.
 	Report func(Progress)
 	// Log gets one line per write at level debug; may be nil.
 	Log *slog.Logger
@@ -22,20 +22,35 @@ type Driver struct {
 // Run makes the requests of m until it is done. When the context ends, a
 // reservation is rolled back within the time of grace.
 func (d Driver) Run(ctx context.Context, m Machine) Result {
-	d.drive(ctx, &m)
+	var made tally
+	d.drive(ctx, &m, &made)
 	if m.Next().Op != OpDone {
 		m.Abort(context.Cause(ctx))
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)
 		defer cancel()
-		d.drive(grace, &m)
+		d.drive(grace, &m, &made)
 		m.Abort(context.Cause(ctx))
 	}
-	return m.Result()
+	result := m.Result()
+	result.Added, result.Removed = made.added, made.removed
+	return result
+}
+
+// tally counts the writes that the server has confirmed.
+type tally struct{ added, removed int }
+
+func (t *tally) count(req Request) {
+	switch req.Op {
+	case OpAdd:
+		t.added++
+	case OpRemove:
+		t.removed++
+	}
 }
 
 // drive makes the requests of m until it is done or the context ends. A request
 // that the end cut off is still the machine's next.
-func (d Driver) drive(ctx context.Context, m *Machine) {
+func (d Driver) drive(ctx context.Context, m *Machine, made *tally) {
 	for req := m.Next(); req.Op != OpDone; req = m.Next() {
 		reply := d.do(ctx, req)
 		if ctx.Err() != nil && reply.Err != nil {
@@ -44,9 +59,12 @@ func (d Driver) drive(ctx context.Context, m *Machine) {
 		if d.Log != nil && req.Writes() {
 			d.Log.Debug("record", "request", req.String(), "error", reply.Err)
 		}
+		if reply.Err == nil {
+			made.count(req)
+		}
 		m.Take(reply)
-		if d.Report != nil {
-			d.Report(m.Progress())
+		if p, ok := m.Progress(); ok && d.Report != nil {
+			d.Report(p)
 		}
 	}
 }

@@ -67,16 +67,15 @@ type Machine struct {
 	losing    bool
 	conflicts []Conflict
 	cause     error
-	// added and promoted are what this run added, and what it made held out of
-	// pending; loose are additions that the server may still do. Never written in
-	// place, because copies of the machine share them.
-	added, promoted, loose []netip.Addr
-	created                bool
+	// known are the pending entries that we know to be ours, promoted those that
+	// this run made held; loose are additions that the server may still do. Never
+	// written in place, because copies of the machine share them.
+	known, promoted, loose []netip.Addr
 
+	// doubt is the last request of unknown outcome, until that is known.
 	doubt    Request
 	waited   time.Duration
 	setbacks setbacks
-	progress Progress
 	result   Result
 }
 
@@ -94,7 +93,6 @@ func NewReserve(o Owner, wants []Want, now time.Time, l Limits) (Machine, error)
 		return Machine{}, fmt.Errorf("reserving nothing for %s: to give everything back is a release", o.Cluster)
 	}
 	m := Machine{owner: o, wants: wants, since: now.UTC().Truncate(time.Second), limits: l.checked()}
-	m.progress = Progress{Stage: StageRead, Of: len(wants)}
 	m.read()
 	return m, nil
 }
@@ -106,7 +104,6 @@ func NewRelease(o Owner, l Limits) (Machine, error) {
 		return Machine{}, err
 	}
 	m := Machine{owner: o, limits: l.checked(), releasing: true}
-	m.progress = Progress{Stage: StageRead}
 	m.read()
 	return m, nil
 }
@@ -116,9 +113,6 @@ func (m *Machine) Next() Request { return m.next }
 
 // Result gives how it went, once Next is OpDone.
 func (m *Machine) Result() Result { return m.result }
-
-// Progress gives how far the run is.
-func (m *Machine) Progress() Progress { return m.progress }
 
 // Abort makes a reserver roll back, as if it had lost, and a release stop. The
 // request that was under way counts as one of unknown outcome.

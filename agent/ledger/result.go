@@ -33,31 +33,12 @@ type Result struct {
 	// Left are entries of ours that should have gone and could not be removed,
 	// ascending, as far as we know.
 	Left []netip.Addr
-	// Added and Removed count the entries that this run made and took away.
+	// Added and Removed count the entries that this run made and took away, as far
+	// as the server confirmed it; a Driver counts them.
 	Added, Removed int
 	// Err is why it Failed or is Unknown, and a WrongKindError also when it Lost
 	// by entries of the other kind; nil otherwise.
 	Err error
-}
-
-// Stage is what a run is at.
-type Stage string
-
-// The stages.
-const (
-	StageRead     Stage = "reading the record"
-	StageClaim    Stage = "claiming"
-	StageWait     Stage = "waiting for another reservation to end"
-	StageHold     Stage = "holding"
-	StageGiveBack Stage = "giving back"
-	StageRollBack Stage = "rolling back"
-	StageEnd      Stage = "ended"
-)
-
-// Progress is how far a run is: Done of Of addresses of the stage.
-type Progress struct {
-	Stage    Stage
-	Done, Of int
 }
 
 // WrongKindError says that the segment's claims stand in the record of the other
@@ -92,8 +73,8 @@ func (m *Machine) exhausted(err error) {
 		m.cause = err
 		m.finish(Unknown)
 	case m.losing && err == nil:
-		// The page kept lacking what we added: somebody took it away.
-		m.added = nil
+		// The page kept lacking what is ours: somebody took it away.
+		m.known = nil
 		m.lost()
 	case m.releasing || m.losing || errors.Is(err, ErrRefused):
 		if m.cause == nil {
@@ -109,7 +90,7 @@ func (m *Machine) exhausted(err error) {
 
 // remains are the entries of ours that we know of and that should have gone.
 func (m *Machine) remains() []netip.Addr {
-	left := m.added
+	left := m.known
 	for _, e := range m.page.Owned(m.owner) {
 		if m.releasing || e.Record.State == Pending {
 			left = including(left, e.Prefix.Addr())
@@ -136,21 +117,21 @@ func (m *Machine) dropped() {
 	m.finish(Done)
 }
 
+// finish ends the run. Nothing but the result is kept.
 func (m *Machine) finish(o Outcome) {
+	r := m.result
 	if o != Done {
-		m.result.Uncertain = m.loose
+		r.Uncertain = m.loose
 		if m.doubt.Address.IsValid() {
-			m.result.Uncertain = including(m.result.Uncertain, m.doubt.Address)
+			r.Uncertain = including(r.Uncertain, m.doubt.Address)
 		}
-		if len(m.result.Uncertain) > 0 {
+		if len(r.Uncertain) > 0 {
 			o = Unknown
 		}
 	}
-	m.result.Outcome, m.result.Conflicts, m.result.Err = o, m.conflicts, m.cause
-	if o == Unknown && m.cause == nil {
-		m.result.Err = ErrUnknown
+	r.Outcome, r.Conflicts, r.Err = o, m.conflicts, m.cause
+	if o == Unknown && r.Err == nil {
+		r.Err = ErrUnknown
 	}
-	m.progress.Stage = StageEnd
-	m.page, m.have, m.fresh = Page{}, false, false
-	m.next = Request{Op: OpDone}
+	*m = Machine{owner: m.owner, wants: m.wants, releasing: m.releasing, next: Request{Op: OpDone}, result: r}
 }

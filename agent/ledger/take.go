@@ -18,7 +18,7 @@ type Limits struct {
 	Settle time.Duration
 	// Tries is how often in a row a request is repeated that came to nothing
 	// because others were quicker (ErrStale) or first (ErrTaken). One of them got on
-	// each time, so many tries end nevertheless.
+	// each time, so many tries end nevertheless. Zero: as often as need be.
 	Tries int
 }
 
@@ -41,7 +41,6 @@ const (
 	maxBusy     = 12
 	maxUnknown  = 4
 	maxOutdated = 3
-	maxVanished = 10
 )
 
 // The waits between two tries.
@@ -88,10 +87,17 @@ func (m *Machine) settle() {
 		e, ok := m.page.Of(a)
 		// An entry that is there although we did not add it again is that of the
 		// first request, which can then do nothing more.
-		if ok && e.OwnedBy(m.owner) && !contains(m.added, a) {
+		if ok && e.OwnedBy(m.owner) && !contains(m.known, a) {
 			m.loose = without(m.loose, a)
-			m.added = including(m.added, a)
 		}
+	}
+	for _, e := range m.page.Owned(m.owner) {
+		if e.Record.State == Pending {
+			m.known = including(m.known, e.Prefix.Addr())
+		}
+	}
+	if m.doubt.Op == OpRemove && m.happened(m.doubt) {
+		m.known = without(m.known, m.doubt.Address)
 	}
 	if m.doubt.Op == "" || m.happened(m.doubt) {
 		m.setbacks.unknown = 0
@@ -120,18 +126,15 @@ func (m *Machine) done(r Request) {
 	m.fresh = false
 	switch r.Op {
 	case OpCreate:
-		m.created = true
 		m.page.Exists = true
 	case OpAdd:
-		m.added = including(m.added, r.Address)
+		m.known = including(m.known, r.Address)
 		m.page = m.page.with(r.Address, r.Record)
-		m.result.Added++
 	case OpChange:
 		m.noteChange(r)
 		m.have = false
 	case OpRemove:
-		m.added = without(m.added, r.Address)
-		m.result.Removed++
+		m.known = without(m.known, r.Address)
 		m.have = false
 	}
 }
@@ -155,11 +158,11 @@ func (m *Machine) failed(r Request, err error) {
 	case errors.Is(err, ErrBusy):
 		m.setback(&m.setbacks.busy, maxBusy, err)
 	case errors.Is(err, ErrTaken):
-		m.setback(&m.setbacks.taken, m.limits.Tries, err)
+		m.overtaken(&m.setbacks.taken, err)
 	case errors.Is(err, ErrGone) && r.Op == OpAdd:
-		m.setback(&m.setbacks.vanished, maxVanished, err)
+		m.overtaken(&m.setbacks.vanished, err)
 	case errors.Is(err, ErrStale), errors.Is(err, ErrGone):
-		m.setback(&m.setbacks.stale, m.limits.Tries, err)
+		m.overtaken(&m.setbacks.stale, err)
 	default:
 		m.inDoubt(r)
 		m.unknown(r, err)
@@ -171,7 +174,7 @@ func (m *Machine) inDoubt(r Request) {
 	if !r.Writes() {
 		return
 	}
-	m.doubt = r
+	m.doubt = Request{Op: r.Op, Address: r.Address, Record: r.Record}
 	switch r.Op {
 	case OpAdd:
 		m.loose = including(m.loose, r.Address)
@@ -188,14 +191,28 @@ func (m *Machine) unknown(r Request, err error) {
 	}
 }
 
+// overtaken is a setback because of what others did.
+func (m *Machine) overtaken(count *int, err error) {
+	if m.limits.Tries == 0 {
+		m.pause()
+		return
+	}
+	m.setback(count, m.limits.Tries, err)
+}
+
 // setback waits before the next look at the record, or gives in after too many.
 func (m *Machine) setback(count *int, most int, err error) {
 	if *count++; *count > most {
 		m.exhausted(err)
 		return
 	}
+	m.pause()
+}
+
+// pause waits before the next look at the record.
+func (m *Machine) pause() {
 	m.page, m.have, m.fresh = Page{}, false, false
-	m.next = Request{Op: OpWait, Wait: backoff(m.owner, m.setbacks.total())}
+	m.next = Request{Op: OpWait, Wait: backoff(m.owner, max(1, m.setbacks.total()))}
 }
 
 // backoff doubles with every try, and differs from owner to owner so that many

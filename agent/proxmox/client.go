@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -94,6 +95,7 @@ func New(o Options) (*Client, error) {
 // transport has no proxy: see the package's doc.
 func transport(config *tls.Config, n int) *http.Transport {
 	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
 		TLSClientConfig:        config,
 		MaxIdleConnsPerHost:    n,
 		MaxConnsPerHost:        n,

@@ -85,6 +85,7 @@ var sayings = []said{
 	{text: "got lock timeout", class: ledger.ErrBusy, hint: "others are writing: try again"},
 	{text: "got timeout", class: ledger.ErrBusy, hint: "others are writing: try again"},
 	{text: "is locked (", class: ledger.ErrBusy, hint: "something else is at work on the guest: try again when it is done"},
+	{text: "can't find any subnet", class: ledger.ErrRefused, hint: "the VNet has no subnet with that address, or it is not applied yet"},
 	// The lock was had, and the time ran out at some point of the work.
 	{text: "locked command timed out", class: ledger.ErrUnknown},
 	{text: "detected modified configuration", class: ledger.ErrStale},

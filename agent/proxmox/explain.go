@@ -94,7 +94,7 @@ func (c *Client) unreached(e *Error, err error) {
 		set(ledger.ErrRefused, "look at its dates, and at this machine's clock", "the certificate of %s is not valid at this time", host)
 	case errors.As(err, &invalid):
 		set(ledger.ErrRefused, "", "the certificate of %s does not do: %w", host, invalid)
-	case errors.As(err, &record):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		set(ledger.ErrRefused, "is the port right? pveproxy listens on 8006", "%s does not speak TLS", host)
 	case errors.As(err, &dns):
 		set(ledger.ErrBusy, "", "the name of %s was not found", host)

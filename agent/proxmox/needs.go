@@ -52,11 +52,16 @@ func WritingIPAM(zone, vnet string) []Need {
 	return []Need{{Path: "/sdn/zones/" + zone + "/" + vnet, AnyOf: []string{sdnAllocate}, For: "claims in SDN's IPAM", Without: "claiming in SDN's IPAM"}}
 }
 
-// WritingGuests is what changing the cluster's own guests takes: each by its
-// number, all guests where none are given. A NIC that moves to a bridge or tag
-// takes the use of that bridge.
-func WritingGuests(bridge string, vmids []int) []Need {
-	var needs []Need
+// ReadingGuests is what the report on the cluster's own guests takes beyond an
+// inventory.
+func ReadingGuests() []Need {
+	return []Need{{Path: "/nodes", Below: true, AnyOf: []string{sysAudit}, For: "whether the nodes' firewalls are on", Without: "the firewalls of the nodes"}}
+}
+
+// WritingGuests is what changing the cluster's own guests takes: each by its number,
+// all guests where none are given. A NIC that moves to a bridge, VNet or tag takes
+// the use of that network, which is "localnetwork/BRIDGE" or "ZONE/VNET".
+func WritingGuests(network string, vmids []int) []Need {
 	paths := []string{"/vms"}
 	if len(vmids) > 0 {
 		paths = nil
@@ -64,8 +69,9 @@ func WritingGuests(bridge string, vmids []int) []Need {
 	for _, id := range vmids {
 		paths = append(paths, "/vms/"+strconv.Itoa(id))
 	}
+	var needs []Need
 	for _, p := range paths {
-		needs = append(needs, Need{Path: p, AnyOf: []string{vmNetwork}, For: "the cluster's own NICs, filters and rules (--guests)", Without: "changing the guests"})
+		needs = append(needs, Need{Path: p, Below: len(vmids) == 0, AnyOf: []string{vmNetwork}, For: "the cluster's own NICs, filters and rules (--guests)", Without: "changing the guests"})
 	}
-	return append(needs, Need{Path: "/sdn/zones/localnetwork/" + bridge, Below: true, AnyOf: []string{sdnUse}, For: "a NIC of --guests on that bridge", Without: "putting a NIC on the bridge"})
+	return append(needs, Need{Path: "/sdn/zones/" + network, Below: true, AnyOf: []string{sdnUse}, For: "a NIC of --guests on that network", Without: "putting a NIC on that network"})
 }

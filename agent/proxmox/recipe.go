@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,11 @@ func Tasks(s Scope) []Task {
 	if s.VNet != "" {
 		tasks = append(tasks, Task{"reserve, release on a VNet with a subnet", "claims in SDN's IPAM as well", WritingIPAM(orPlace(s.Zone, "ZONE"), s.VNet)})
 	}
-	return append(tasks, Task{"reserve --guests", "the cluster's own guests, no others", WritingGuests(orPlace(s.Bridge, "BRIDGE"), s.VMIDs)})
+	network := "localnetwork/" + orPlace(s.Bridge, "BRIDGE")
+	if s.VNet != "" {
+		network = orPlace(s.Zone, "ZONE") + "/" + s.VNet
+	}
+	return append(tasks, Task{"reserve --guests", "the cluster's own guests, no others", append(ReadingGuests(), WritingGuests(network, s.VMIDs)...)})
 }
 
 func orPlace(name, placeholder string) string {
@@ -56,7 +61,7 @@ func Recipe(s Scope) string {
 	fmt.Fprintf(&b, "# The user has no password: it is there for its token. The secret is printed once.\n")
 	fmt.Fprintf(&b, "pveum user add %s --comment 'Homeward'\n", user)
 	fmt.Fprintf(&b, "pveum user token add %s %s --privsep 1\n", user, name)
-	g := granter{user: user, token: token, roles: map[string]bool{}, lines: map[string]bool{}}
+	g := granter{user: user, token: token, roles: map[string]bool{}, lines: map[string]bool{}, on: map[string][]string{}}
 	for _, t := range Tasks(s) {
 		fmt.Fprintf(&b, "\n# %s: %s\n", t.Name, t.About)
 		for _, n := range t.Needs {
@@ -71,7 +76,8 @@ func Recipe(s Scope) string {
 type granter struct {
 	user, token  string
 	roles, lines map[string]bool
-	below        []Need // granted so far, for all below
+	below        []Need              // granted so far, for all below
+	on           map[string][]string // privileges by path
 }
 
 // grant writes what one need takes. Roles on a path take the place of those that
@@ -85,8 +91,12 @@ func (g *granter) grant(b *strings.Builder, n Need) {
 		if above.AnyOf[0] == n.AnyOf[0] {
 			return // it comes from there
 		}
-		privileges = append(privileges, above.AnyOf[0])
+		met := func(p string) bool { return slices.Contains(above.AnyOf, p) }
+		if !slices.ContainsFunc(append(g.on[n.Path], privileges...), met) {
+			privileges = append(privileges, above.AnyOf[0])
+		}
 	}
+	g.on[n.Path] = append(g.on[n.Path], privileges...)
 	propagate := 0
 	if n.Below {
 		propagate = 1

@@ -65,21 +65,19 @@ func (n Need) String() string {
 // Lacking gives the needs that the rights do not meet.
 func (r Rights) Lacking(needs ...Need) []Need {
 	return slices.DeleteFunc(slices.Clone(needs), func(n Need) bool {
-		return slices.ContainsFunc(n.AnyOf, func(p string) bool {
-			return r.has(n.Path, p) && (!n.Below || r.below(n.Path, p))
-		})
+		return r.Has(n.Path, n.AnyOf...) && (!n.Below || r.below(n.Path, n.AnyOf))
 	})
 }
 
-// below says that the privilege holds on everything under path that is listed, and
-// is passed on to what is not.
-func (r Rights) below(path, privilege string) bool {
-	if here, ok := r[path]; ok && !bool(here[privilege]) {
+// below says that one of the privileges holds on everything under path that is
+// listed, and is passed on to what is not.
+func (r Rights) below(path string, anyOf []string) bool {
+	if here, ok := r[path]; ok && !slices.ContainsFunc(anyOf, func(p string) bool { return bool(here[p]) }) {
 		return false
 	}
 	prefix := strings.TrimSuffix(path, "/") + "/"
-	for p, privileges := range r {
-		if _, has := privileges[privilege]; strings.HasPrefix(p, prefix) && !has {
+	for p := range r {
+		if strings.HasPrefix(p, prefix) && !r.Has(p, anyOf...) {
 			return false
 		}
 	}

@@ -159,3 +159,6 @@ func (st *State) AddPool(id, comment string) { st.pools.set(id, Pool{Comment: co
 
 // Pools gives the pools by id.
 func (st *State) Pools() map[string]Pool { return maps.Clone(st.pools.all()) }
+
+// Nodes gives the names of the nodes, ascending.
+func (st *State) Nodes() []string { return st.nodes.keys() }

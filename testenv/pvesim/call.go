@@ -80,9 +80,12 @@ func (s *Sim) write(c *call, refusal Refusal) (any, error) {
 		}
 		return nil, refuse("cfs-lock '%s' error: no quorum!", lock)
 	}
+	if refusal == RefuseLock {
+		s.sleep(s.options.Times.GiveUp)
+	}
 	if refusal == RefuseLock || !s.locks.take(lock, s) {
-		if refusal == RefuseLock {
-			s.sleep(s.options.Times.GiveUp)
+		if lock == "" {
+			return nil, refuse("can't lock file '/var/lock/%s' - got timeout", c.file())
 		}
 		return nil, refuse("cfs-lock '%s' error: got lock request timeout", lock)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 )
 
 // table is a map that is cheap to copy: a copy shares the content until one of
@@ -13,9 +14,14 @@ import (
 type table[K cmp.Ordered, V any] struct {
 	m      map[K]V
 	shared bool
-	// sum is the content's, as long as it holds.
-	sum   [sha256.Size]byte
-	known bool
+	// sum is the content's, which copies share: whoever changes the content takes
+	// another one.
+	sum *contentSum
+}
+
+type contentSum struct {
+	once sync.Once
+	sum  [sha256.Size]byte
 }
 
 // share gives a copy.
@@ -37,7 +43,7 @@ func (t *table[K, V]) own() {
 	} else if t.shared {
 		t.m = maps.Clone(t.m)
 	}
-	t.shared, t.known = false, false
+	t.shared, t.sum = false, &contentSum{}
 }
 
 func (t *table[K, V]) set(k K, v V) {
@@ -55,13 +61,19 @@ func (t *table[K, V]) keys() []K { return slices.Sorted(maps.Keys(t.m)) }
 
 // digest is a hash of the content.
 func (t *table[K, V]) digest() [sha256.Size]byte {
-	if !t.known {
+	if t.sum == nil {
+		t.sum = &contentSum{}
+	}
+	t.sum.once.Do(func() {
+		if len(t.m) == 0 {
+			return // the same for a table that was emptied and one that never had anything
+		}
 		// What can be here is made of strings, numbers and maps of them.
 		text, err := json.Marshal(t.m)
 		if err != nil {
 			panic("pvesim: a state that is no JSON: " + err.Error())
 		}
-		t.sum, t.known = sha256.Sum256(text), true
-	}
-	return t.sum
+		t.sum.sum = sha256.Sum256(text)
+	})
+	return t.sum.sum
 }

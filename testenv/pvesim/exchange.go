@@ -54,7 +54,7 @@ func (s *Sim) exchange(node string, in *inbound) *outbound {
 		return failed(err)
 	}
 	request := Request{N: int(s.serial.Add(1)), Node: node, Token: token.ID, Method: in.method, Path: path}
-	if !s.options.WithoutLog || s.options.Hook != nil {
+	if !s.options.WithoutLog || s.options.Hook != nil || s.options.Observe != nil {
 		request.Params = c.shown()
 	}
 	var f Fault
@@ -67,10 +67,12 @@ func (s *Sim) exchange(node string, in *inbound) *outbound {
 	} else {
 		out = s.perform(c, f)
 	}
+	record := Record{Request: request, Status: out.status, Dropped: out.drop}
 	if !s.options.WithoutLog {
-		s.journal.note(func(j *journal) {
-			j.records = append(j.records, Record{Request: request, Status: out.status, Dropped: out.drop})
-		})
+		s.journal.note(func(j *journal) { j.records = append(j.records, record) })
+	}
+	if s.options.Observe != nil {
+		s.options.Observe(record)
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package pvesim
 
+import "maps"
+
 // handlers are the methods that the simulator has, by verb and path as the schema
 // writes them.
 func handlers() map[string]handler {
@@ -13,7 +15,6 @@ func handlers() map[string]handler {
 		"GET /cluster/nextid":           getNextID,
 		"GET /nodes":                    listNodes,
 		"GET /nodes/{node}/network":     listInterfaces,
-		"GET /nodes/{node}/sdn/zones":   listNodeZones,
 		"GET /cluster/firewall/groups":  listGroups,
 		"POST /cluster/firewall/groups": createGroup,
 		"GET /pools":                    listPools,
@@ -25,37 +26,14 @@ func handlers() map[string]handler {
 		"DELETE /pools/{poolid}":        deletePool,
 
 		"GET /nodes/{node}/network/{iface}":                          getInterface,
-		"GET /nodes/{node}/sdn/zones/{zone}/content":                 getZoneContent,
-		"GET /nodes/{node}/sdn/zones/{zone}/bridges":                 getZoneBridges,
 		"GET /nodes/{node}/tasks/{upid}/status":                      getTaskStatus,
 		"GET /nodes/{node}/tasks/{upid}/log":                         getTaskLog,
 		"DELETE /cluster/firewall/groups/{group}":                    deleteGroup,
 		"POST /nodes/{node}/qemu/{vmid}/config":                      putGuestConfigLater,
 		"GET /nodes/{node}/qemu/{vmid}/agent/network-get-interfaces": getAgentInterfaces,
 		"GET /nodes/{node}/lxc/{vmid}/interfaces":                    getContainerInterfaces,
-		"GET /cluster/sdn/ipams":                                     listIPAMs,
-		"GET /cluster/sdn/ipams/{ipam}":                              getIPAM,
-		"GET /cluster/sdn/ipams/{ipam}/status":                       getIPAMStatus,
-		"POST /cluster/sdn/vnets/{vnet}/ips":                         createIP,
-		"PUT /cluster/sdn/vnets/{vnet}/ips":                          putIP,
-		"DELETE /cluster/sdn/vnets/{vnet}/ips":                       deleteIP,
-		"PUT /cluster/sdn":                                           applySDN,
-		"GET /cluster/sdn/vnets/{vnet}/subnets":                      listSubnets,
-		"POST /cluster/sdn/vnets/{vnet}/subnets":                     createSubnet,
-		"GET /cluster/sdn/vnets/{vnet}/subnets/{subnet}":             getSubnet,
-		"PUT /cluster/sdn/vnets/{vnet}/subnets/{subnet}":             putSubnet,
-		"DELETE /cluster/sdn/vnets/{vnet}/subnets/{subnet}":          deleteSubnet,
-		"GET /cluster/sdn/zones":                                     listZones,
-		"POST /cluster/sdn/zones":                                    createZone,
-		"GET /cluster/sdn/zones/{zone}":                              getZone,
-		"PUT /cluster/sdn/zones/{zone}":                              putZone,
-		"DELETE /cluster/sdn/zones/{zone}":                           deleteZone,
-		"GET /cluster/sdn/vnets":                                     listVNets,
-		"POST /cluster/sdn/vnets":                                    createVNet,
-		"GET /cluster/sdn/vnets/{vnet}":                              getVNet,
-		"PUT /cluster/sdn/vnets/{vnet}":                              putVNet,
-		"DELETE /cluster/sdn/vnets/{vnet}":                           deleteVNet,
 	}
+	maps.Copy(h, sdnHandlers())
 	addRules(h, "/cluster/firewall/groups/{group}", "/cluster/firewall/groups/{group}/{pos}")
 	addWall(h, "/cluster/firewall", true)
 	addWall(h, "/nodes/{node}/firewall", false)
@@ -69,6 +47,37 @@ func handlers() map[string]handler {
 		addWall(h, base+"/{vmid}/firewall", true)
 	}
 	return h
+}
+
+// sdnHandlers are those of SDN, the cluster's and the nodes'.
+func sdnHandlers() map[string]handler {
+	return map[string]handler{
+		"GET /nodes/{node}/sdn/zones":                       listNodeZones,
+		"GET /nodes/{node}/sdn/zones/{zone}/content":        getZoneContent,
+		"GET /nodes/{node}/sdn/zones/{zone}/bridges":        getZoneBridges,
+		"GET /cluster/sdn/ipams":                            listIPAMs,
+		"GET /cluster/sdn/ipams/{ipam}":                     getIPAM,
+		"GET /cluster/sdn/ipams/{ipam}/status":              getIPAMStatus,
+		"POST /cluster/sdn/vnets/{vnet}/ips":                createIP,
+		"PUT /cluster/sdn/vnets/{vnet}/ips":                 putIP,
+		"DELETE /cluster/sdn/vnets/{vnet}/ips":              deleteIP,
+		"PUT /cluster/sdn":                                  applySDN,
+		"GET /cluster/sdn/vnets/{vnet}/subnets":             listSubnets,
+		"POST /cluster/sdn/vnets/{vnet}/subnets":            createSubnet,
+		"GET /cluster/sdn/vnets/{vnet}/subnets/{subnet}":    getSubnet,
+		"PUT /cluster/sdn/vnets/{vnet}/subnets/{subnet}":    putSubnet,
+		"DELETE /cluster/sdn/vnets/{vnet}/subnets/{subnet}": deleteSubnet,
+		"GET /cluster/sdn/zones":                            listZones,
+		"POST /cluster/sdn/zones":                           createZone,
+		"GET /cluster/sdn/zones/{zone}":                     getZone,
+		"PUT /cluster/sdn/zones/{zone}":                     putZone,
+		"DELETE /cluster/sdn/zones/{zone}":                  deleteZone,
+		"GET /cluster/sdn/vnets":                            listVNets,
+		"POST /cluster/sdn/vnets":                           createVNet,
+		"GET /cluster/sdn/vnets/{vnet}":                     getVNet,
+		"PUT /cluster/sdn/vnets/{vnet}":                     putVNet,
+		"DELETE /cluster/sdn/vnets/{vnet}":                  deleteVNet,
+	}
 }
 
 // addWall adds the methods of one kind of firewall; a node's has rules and options

@@ -39,6 +39,8 @@ type Options struct {
 	// Hook is asked about each request that came with a good token; nil is no fault.
 	// It is called from many goroutines at once.
 	Hook func(Request) Fault
+	// Observe is told of each request with a good token when its answer is ready.
+	Observe func(Record)
 	// Saved is called with the new state after each write, before its answer, one at
 	// a time; an error is answered with status 500. The write has happened then.
 	Saved func(*State) error

@@ -79,7 +79,7 @@ func (t *Token) own(path string) map[string]bool {
 				continue
 			}
 			hit = true
-			for _, p := range append(roles()[g.Role], g.Privileges...) {
+			for _, p := range slices.Concat(roles()[g.Role], g.Privileges) {
 				here[p] = here[p] || g.Propagate
 			}
 		}
