@@ -113,13 +113,10 @@ func nicIndex(key string) (int, bool) {
 func nicKey(n int) string { return "net" + strconv.Itoa(n) }
 
 // ours says whether the guest is the machine's: by its number where the plan gives
-// one, else by one of the plan's MACs, else by its name. A template never is.
+// one, and by a MAC or its name. A template never is.
 func (d Desired) ours(a Actual) bool {
-	if a.Template || a.VMID == 0 {
+	if a.Template || a.VMID == 0 || d.Machine.VMID != 0 && d.Machine.VMID != a.VMID {
 		return false
-	}
-	if d.Machine.VMID != 0 {
-		return d.Machine.VMID == a.VMID
 	}
 	return d.hasMAC(a.Config) || d.hasMAC(a.Current) || a.Name != "" && strings.EqualFold(a.Name, d.Machine.Name)
 }

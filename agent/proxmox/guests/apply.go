@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"homeward/agent/ledger"
@@ -42,13 +43,15 @@ func Apply(ctx context.Context, api proxmox.API, at At, d Desired, s Surrounding
 
 // run is one Apply.
 type run struct {
-	api    proxmox.API
-	at     At
-	d      Desired
-	s      Surroundings
-	o      Options
-	a      Actual
-	tries  map[string]int
+	api   proxmox.API
+	at    At
+	d     Desired
+	s     Surroundings
+	o     Options
+	a     Actual
+	tries map[string]int
+	// most is how many steps may be made before it looks endless.
+	most   int
 	pause  func(context.Context, time.Duration) error
 	result Result
 }
@@ -58,6 +61,7 @@ func (r *run) all(ctx context.Context) error {
 	if err := r.readAll(ctx); err != nil {
 		return err
 	}
+	r.most = 2*len(r.result.Left) + 16
 	for whole := true; ; {
 		if len(r.result.Left) == 0 {
 			if whole {
@@ -81,25 +85,18 @@ func (r *run) all(ctx context.Context) error {
 // try makes one step and reads again. A step whose outcome is not known, or that
 // came too late, is found again by the next difference when it is still missing.
 func (r *run) try(ctx context.Context, step Step) error {
-	if r.tries[step.Words]++; r.tries[step.Words] > maxTries {
-		return fmt.Errorf("made %d times, and the difference is still there", maxTries)
+	if len(r.result.Done) >= r.most {
+		return fmt.Errorf("%d steps were made, and the difference does not go away: does somebody else change the guest?", len(r.result.Done))
 	}
 	err := r.send(ctx, step)
-	switch {
-	case err == nil:
-		r.result.Done = append(r.result.Done, step)
-	case r.tries[step.Words] >= maxTries || ctx.Err() != nil:
-		return err
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrBusy):
-		if r.pause(ctx, retryPause) != nil {
+	if err != nil {
+		if r.tries[step.Words]++; r.tries[step.Words] >= maxTries || ctx.Err() != nil {
 			return err
 		}
-		return r.readAll(ctx)
-	case errors.Is(err, ledger.ErrStale), errors.Is(err, ledger.ErrTaken):
-		return r.readAll(ctx)
-	default:
-		return err
+		return r.again(ctx, err)
 	}
+	delete(r.tries, step.Words)
+	r.result.Done, r.result.Left = append(r.result.Done, step), r.result.Left[1:]
 	for _, p := range []part{partConfig, step.part} {
 		if err := r.a.read(ctx, r.api, p); err != nil {
 			return err
@@ -108,13 +105,28 @@ func (r *run) try(ctx context.Context, step Step) error {
 	return r.diff()
 }
 
+// again reads the whole guest again where that may mend a failure, and gives back
+// the failure where it does not.
+func (r *run) again(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrBusy):
+		if r.pause(ctx, retryPause) != nil {
+			return err
+		}
+	case errors.Is(err, ledger.ErrStale), errors.Is(err, ledger.ErrTaken), errors.Is(err, ledger.ErrGone):
+	default:
+		return err
+	}
+	return r.readAll(ctx)
+}
+
 // send makes the request. Its answer, null or a task, says nothing more.
 func (r *run) send(ctx context.Context, step Step) error {
 	q := step.Request
 	switch q.Method {
-	case "POST":
+	case http.MethodPost:
 		return r.api.Post(ctx, q.Path, step.params(), nil)
-	case "PUT":
+	case http.MethodPut:
 		return r.api.Put(ctx, q.Path, step.params(), nil)
 	}
 	return r.api.Delete(ctx, q.Path, step.params(), nil)

@@ -56,7 +56,7 @@ func (d Desired) check(a Actual) error {
 		switch {
 		case a.Template:
 			why = "it is a template"
-		case d.Machine.VMID != 0:
+		case d.Machine.VMID != 0 && d.Machine.VMID != a.VMID:
 			why = fmt.Sprintf("the plan gives it vmid %d", d.Machine.VMID)
 		}
 		return fmt.Errorf("%s is not %s: %s", a, d.Machine.Name, why)
@@ -80,7 +80,7 @@ func (b *builder) blockers(private string) []string {
 	for _, r := range b.a.Rules {
 		// A rule of ours that is yet to be made stands before all others.
 		if r.blocks() && (r.Type != "in" || r.Pos < last) && !b.m.made(r.Comment) {
-			out = append(out, fmt.Sprintf("rule %d (%s), which is not ours, would come into force before ours", r.Pos, r))
+			out = append(out, fmt.Sprintf("the rule %s, which is not ours, would come into force before ours", r))
 		}
 	}
 	if why := b.privateFilterFault(private); why != "" {

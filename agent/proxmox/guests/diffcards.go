@@ -133,6 +133,8 @@ func (b *builder) firewall(key string, cur inventory.NIC, blocked []string) bool
 	switch {
 	case !b.d.Governs() && b.a.on("enable"):
 		why = "the guest's own rules, which are not ours, would come into force there: look whether they let the cluster's traffic in"
+	case b.d.Governs() && len(blocked) > 0 && !b.a.on("enable"):
+		why = "the guest's is, too"
 	case b.d.Governs() && len(blocked) > 0:
 		why = strings.Join(blocked, "; ")
 	default:

@@ -91,7 +91,7 @@ func (b *builder) staleMembers(name string, set Set) []Step {
 		if !b.m.made(m.Comment) || b.wanted(m) {
 			continue
 		}
-		s := Step{Guest: b.a.String(), Words: "let " + m.CIDR + " out no more", part: partSets,
+		s := Step{Guest: b.a.String(), Words: plain("let " + m.CIDR + " out no more"), part: partSets,
 			Request: remove(b.path("firewall", "ipset", name, m.CIDR), nil)}
 		s.guard(set.Digest)
 		out = append(out, s)
@@ -153,11 +153,14 @@ func (b *builder) privateFilter(key string) {
 	}
 	name := filterSet(key)
 	var commands []string
-	if _, exists := b.a.Sets[name]; !exists {
+	if _, exists := b.a.Sets[name]; !exists && len(b.d.PrivateMembers) > 0 {
 		commands = append(commands, pvesh("create", b.a.plainPath("firewall/ipset"), map[string]string{"name": name}))
 	}
 	for _, m := range b.d.PrivateMembers {
 		commands = append(commands, pvesh("create", b.a.plainPath("firewall/ipset/"+name), map[string]string{"cidr": canonical(m.Prefix)}))
+	}
+	for _, what := range b.unknownAddress() {
+		why += "; add " + what + " to that set"
 	}
 	b.item(commands, "%s; with pods that are routed and not tunnelled, add their addresses too", why)
 }

@@ -30,7 +30,7 @@ func (b *builder) rules(private string) (stale []Step) {
 			continue
 		}
 		at := strconv.Itoa(r.Pos + len(missing))
-		s := Step{Guest: b.a.String(), Words: fmt.Sprintf("delete the stale rule %s (%s)", r, purpose(r.Comment)), part: partRules,
+		s := Step{Guest: b.a.String(), Words: plain(fmt.Sprintf("delete the stale rule %s (%s)", r, purpose(r.Comment))), part: partRules,
 			Request: remove(b.path("firewall", "rules", at), nil)}
 		s.guard(b.a.RulesDigest)
 		stale = append(stale, s)

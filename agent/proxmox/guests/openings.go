@@ -45,9 +45,9 @@ func openings(p *netplan.Plan, m netplan.Machine) []Opening {
 	}
 	out = append(out, allowed(p, netplan.AllowTalos, netplan.PortTalosAPI)...)
 	if m.Role == netplan.RoleControlPlane {
-		if p.KubeAPI.Link == netplan.LinkExternal && m.External {
-			// Nodes reach a VIP on the external link through their gateway, and so
-			// come in by the external NIC.
+		if m.External {
+			// Nodes that call the API by an address on the external link go through
+			// their gateway, and so come in by the external NIC.
 			out = append(out, Opening{For: "kubernetes/nodes", Proto: "tcp", Port: netplan.PortKubernetesAPI, Source: p.Cluster.CIDR})
 		}
 		out = append(out, allowed(p, netplan.AllowKubernetes, netplan.PortKubernetesAPI)...)

@@ -1,10 +1,13 @@
 package guests
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"homeward/agent/proxmox"
 )
@@ -12,14 +15,14 @@ import (
 // Step is one request that changes a guest.
 type Step struct {
 	// Guest is who is changed, as an operator knows it.
-	Guest string `json:"guest"`
+	Guest string
 	// Words say what the request does.
-	Words string `json:"words"`
+	Words string
 	// Request is what is sent, all but the digest. The place of a rule is the one
 	// it has when all steps before have been made.
-	Request proxmox.Request `json:"request"`
+	Request proxmox.Request
 	// Replugs says that a running guest loses the NIC for a moment.
-	Replugs bool `json:"replugs,omitempty"`
+	Replugs bool
 
 	// digest guards the request; it is only the right one for the first step of a
 	// difference. guarded says that there is one.
@@ -35,6 +38,22 @@ func (s Step) String() string {
 		text += " digest=(as then read)"
 	}
 	return text + "  # " + s.Guest + ": " + s.Words
+}
+
+// MarshalJSON gives the request in one object with what it does.
+func (s Step) MarshalJSON() ([]byte, error) {
+	params := make(map[string]string, len(s.Request.Params))
+	for key := range s.Request.Params {
+		params[key] = s.Request.Params.Get(key)
+	}
+	return json.Marshal(struct {
+		Guest   string            `json:"guest"`
+		Words   string            `json:"words"`
+		Method  string            `json:"method"`
+		Path    string            `json:"path"`
+		Params  map[string]string `json:"params"`
+		Replugs bool              `json:"replugs,omitempty"`
+	}{s.Guest, s.Words, s.Request.Method, s.Request.Path, params, s.Replugs})
 }
 
 // params are what is sent.
@@ -54,8 +73,8 @@ type Item struct {
 	// Guest is empty for what concerns a node or the whole cluster.
 	Guest   string `json:"guest,omitempty"`
 	Message string `json:"message"`
-	// Commands are what an operator may run, on any node of the cluster unless the
-	// message names one; empty where it is for him to find out.
+	// Commands are what an operator may run: pvesh on any node of the cluster, qm on
+	// the guest's. Empty where it is for the operator to find out.
 	Commands []string `json:"commands,omitempty"`
 	// Note says that nothing is wrong: what the plan asks for works without it.
 	Note bool `json:"note,omitempty"`
@@ -79,7 +98,7 @@ type builder struct {
 }
 
 func (b *builder) step(p part, request proxmox.Request, format string, args ...any) *Step {
-	b.Steps = append(b.Steps, Step{Guest: b.a.String(), Words: fmt.Sprintf(format, args...), Request: request, part: p})
+	b.Steps = append(b.Steps, Step{Guest: b.a.String(), Words: plain(fmt.Sprintf(format, args...)), Request: request, part: p})
 	return &b.Steps[len(b.Steps)-1]
 }
 
@@ -87,7 +106,21 @@ func (b *builder) step(p part, request proxmox.Request, format string, args ...a
 func (s *Step) guard(digest string) { s.digest, s.guarded = digest, true }
 
 func (b *builder) item(commands []string, format string, args ...any) {
-	b.Items = append(b.Items, Item{Guest: b.a.String(), Message: fmt.Sprintf(format, args...), Commands: commands})
+	for i := range commands {
+		commands[i] = plain(commands[i])
+	}
+	b.Items = append(b.Items, Item{Guest: b.a.String(), Message: plain(fmt.Sprintf(format, args...)), Commands: commands})
+}
+
+// plain takes control characters out of text that holds the server's words, before
+// it reaches a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func (b *builder) path(below ...string) string { return b.a.at().path(below...) }
