@@ -29,7 +29,7 @@ type LookOptions struct {
 type Look struct {
 	Survey   *inventory.Survey
 	Verdict  inventory.Verdict
-	Snapshot inventory.Snapshot
+	Snapshot *inventory.Snapshot
 	// Wants is what the plan reserves, ascending; may be empty.
 	Wants []ledger.Want
 	// Record is the name of the segment's record, Pages what its two kinds have.
@@ -58,7 +58,7 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	if l.Snapshot, err = c.snapshot(ctx, o); err != nil {
 		return nil, err
 	}
-	if l.Survey, err = inventory.Take(c.Plan, &l.Snapshot); err != nil {
+	if l.Survey, err = inventory.Take(c.Plan, l.Snapshot); err != nil {
 		return nil, &PlanError{err}
 	}
 	if l.Record, err = ledger.SetName(l.Survey.Segment); err != nil {
@@ -85,17 +85,13 @@ func (e *PlanError) Error() string { return e.err.Error() }
 // Unwrap gives the cause.
 func (e *PlanError) Unwrap() error { return e.err }
 
-func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (inventory.Snapshot, error) {
+func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (*inventory.Snapshot, error) {
 	if o.Local != nil {
-		s, err := o.Local()
-		if err != nil {
-			return inventory.Snapshot{}, err
-		}
-		return *s, nil
+		return o.Local()
 	}
 	return proxmox.Read(ctx, c.API, proxmox.ReadOptions{
 		Live:     o.Live,
-		Closer:   func(s inventory.Snapshot) []int { return inventory.Near(c.Plan, &s) },
+		Closer:   func(s *inventory.Snapshot) []int { return inventory.Near(c.Plan, s) },
 		Progress: func(done, total int) { c.Progress("reading what Proxmox knows", done, total) },
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"homeward/agent/ledger"
+	"homeward/agent/proxmox"
 )
 
 // ReserveOptions say how to reserve.
@@ -87,7 +88,7 @@ func (c *Cluster) acting() ledger.Owner {
 // take puts the protocol's result into a report, with what the owner has now.
 func (c *Cluster) take(ctx context.Context, res ledger.Result, b ledger.Book, l *Look, r *Report) {
 	r.Added, r.Removed, r.Uncertain, r.Left = res.Added, res.Removed, res.Uncertain, res.Left
-	var second *TakenError
+	var second *proxmox.IPAMError
 	switch {
 	case res.Outcome == ledger.Unknown:
 		r.Outcome = Unknown

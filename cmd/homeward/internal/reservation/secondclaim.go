@@ -2,8 +2,6 @@ package reservation
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -46,21 +44,15 @@ func (c *Cluster) findIPAM(l *Look) *subnetIPAM {
 	return nil
 }
 
-// second is a Book that makes the second claim: before an entry becomes held, and
-// gives it up before a held entry becomes pending.
-type second struct {
-	ledger.Book
-	ipam     *proxmox.IPAM
-	owner    ledger.Owner
+// partly is a Book of which only the addresses that an IPAM knows are claimed there
+// as well.
+type partly struct {
+	*proxmox.IPAMBook
+	plain    ledger.Book
 	networks []netip.Prefix
-	// held are the owner's entries as last read, by whether they are held.
-	held map[netip.Addr]bool
-	// earlier are the addresses whose entry was there when this run began, or whose
-	// second claim of this run has an unknown outcome.
-	earlier map[netip.Addr]bool
 }
 
-// claiming wraps a Book for one owner, where the segment has an IPAM.
+// claiming wraps a Book for one owner and one run, where the segment has an IPAM.
 func (c *Cluster) claiming(l *Look, b ledger.Book, o ledger.Owner) (ledger.Book, error) {
 	if l.second == nil {
 		return b, nil
@@ -69,80 +61,22 @@ func (c *Cluster) claiming(l *Look, b ledger.Book, o ledger.Owner) (ledger.Book,
 	if err != nil {
 		return nil, err
 	}
-	s := &second{Book: b, ipam: ipam, owner: o, networks: l.second.networks, held: map[netip.Addr]bool{}, earlier: map[netip.Addr]bool{}}
-	for _, e := range l.page().Owned(o) {
-		s.earlier[e.Prefix.Addr()] = true
-	}
-	return s, nil
+	return partly{proxmox.NewIPAMBook(b, ipam), b, l.second.networks}, nil
 }
 
-// TakenError says that SDN's IPAM gave an address to somebody else, after the ledger
-// had none against it.
-type TakenError struct {
-	Address netip.Addr
-	err     error
-}
-
-// Error implements error.
-func (e *TakenError) Error() string { return e.err.Error() }
-
-// Read implements ledger.Book.
-func (s *second) Read(ctx context.Context) (ledger.Page, error) {
-	page, err := s.Book.Read(ctx)
-	if err == nil {
-		clear(s.held)
-		for _, e := range page.Owned(s.owner) {
-			s.held[e.Prefix.Addr()] = e.Record.State == ledger.Held
-		}
+func (p partly) of(a netip.Addr) ledger.Book {
+	if slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(a) }) {
+		return p.IPAMBook
 	}
-	return page, err
+	return p.plain
 }
 
 // Change implements ledger.Book.
-func (s *second) Change(ctx context.Context, a netip.Addr, r ledger.Record, version string) error {
-	if !s.known(a) {
-		return s.Book.Change(ctx, a, r, version)
-	}
-	switch {
-	case r.State == ledger.Held:
-		err := s.ipam.Claim(ctx, a, s.earlier[a])
-		if errors.Is(err, ledger.ErrUnknown) {
-			s.earlier[a] = true
-		}
-		if err != nil {
-			return settled(a, err)
-		}
-	case s.held[a]:
-		if err := s.ipam.Release(ctx, a, true); err != nil {
-			return settled(a, err)
-		}
-	}
-	return s.Book.Change(ctx, a, r, version)
+func (p partly) Change(ctx context.Context, a netip.Addr, r ledger.Record, version string) error {
+	return p.of(a).Change(ctx, a, r, version)
 }
 
 // Remove implements ledger.Book.
-func (s *second) Remove(ctx context.Context, a netip.Addr, version string) error {
-	if s.known(a) {
-		if err := s.ipam.Release(ctx, a, false); err != nil {
-			return settled(a, err)
-		}
-	}
-	return s.Book.Remove(ctx, a, version)
-}
-
-func (s *second) known(a netip.Addr) bool {
-	return slices.ContainsFunc(s.networks, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// settled keeps what the IPAM says from being taken for the ledger's answer: that
-// it gave the address to somebody, or does not exist, says nothing of the entry,
-// and ends the run.
-func settled(a netip.Addr, err error) error {
-	switch {
-	case errors.Is(err, ledger.ErrTaken):
-		return fmt.Errorf("%w: %w", ledger.ErrRefused, &TakenError{a, err})
-	case errors.Is(err, ledger.ErrGone), errors.Is(err, ledger.ErrStale):
-		return fmt.Errorf("%w: %s", ledger.ErrRefused, err)
-	}
-	return err
+func (p partly) Remove(ctx context.Context, a netip.Addr, version string) error {
+	return p.of(a).Remove(ctx, a, version)
 }

@@ -10,6 +10,7 @@ import (
 
 	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
+	"homeward/agent/proxmox"
 	"homeward/netplan"
 )
 
@@ -126,7 +127,7 @@ func remedy(e ledger.Entry, o ledger.Owner) string {
 // takenBy gives what the protocol met after the look.
 func takenBy(r ledger.Result, wants []ledger.Want, o ledger.Owner) []Taken {
 	list := reserved(r.Conflicts, wants, o)
-	var second *TakenError
+	var second *proxmox.IPAMError
 	if errors.As(r.Err, &second) {
 		list = append(list, Taken{Address: second.Address.String(), Kind: string(inventory.SDNIPAM), Source: second.Error(),
 			Remedy: "choose another address, or take the entry out of the IPAM"})
