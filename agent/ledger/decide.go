@@ -20,6 +20,7 @@ func (m *Machine) reserve() {
 		m.claim(w, foreign)
 		return
 	}
+	m.waited = 0
 	if e, w, ok := m.unsettled(); ok {
 		r := e.Record
 		r.State, r.Purpose = Held, w.Purpose
@@ -49,11 +50,17 @@ func (m *Machine) claim(w Want, foreign []Conflict) {
 		}
 		m.await(foreign, nil)
 	case !m.page.Exists:
-		m.next = Request{Op: OpCreate}
+		m.make(Request{Op: OpCreate})
 	default:
 		r := Record{Owner: m.owner, Purpose: w.Purpose, State: Pending, Since: m.since}
-		m.next = Request{Op: OpAdd, Address: w.Address, Record: r}
+		m.make(Request{Op: OpAdd, Address: w.Address, Record: r})
 	}
+}
+
+// make asks for a new entry or record, which needs no version.
+func (m *Machine) make(r Request) {
+	m.fresh, m.page.Version = false, ""
+	m.next = r
 }
 
 // elsewhere handles entries in the record of the other kind. Both kinds can be
@@ -93,7 +100,7 @@ func (m *Machine) giveUp() {
 		m.setback(&m.setbacks.outdated, maxOutdated, nil)
 		return
 	}
-	if m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && !m.crowded && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}
@@ -115,7 +122,7 @@ func (m *Machine) release() {
 		m.withdraw(e)
 		return
 	}
-	if m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && !m.crowded && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}

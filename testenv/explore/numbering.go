@@ -105,5 +105,10 @@ func (n *numbering) serve(state, request int32) served {
 	return s
 }
 
+// most is the highest count of anything numbered.
+func (n *numbering) most() int {
+	return max(len(n.machines), len(n.requests), n.server.States())
+}
+
 // next gives the request of a machine.
 func (n *numbering) next(machine int32) ledger.Request { return n.requests[n.requestOf[machine]] }
