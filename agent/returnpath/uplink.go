@@ -19,6 +19,14 @@ var ErrAmbiguousUplink = errors.New("external NIC is ambiguous")
 // one (veth, tap have none) it is a link without one and with that current MAC,
 // unless it has a master or a lower link, because such links copy each other's
 // addresses.
+//
+// Two of the same kind are refused. One with the permanent MAC wins over any number
+// with the current one: a bridge takes the MAC of its first port, and a macvlan in
+// passthru mode that of its parent, though neither has a permanent one. The bridge
+// over the external NIC has ports but no master or lower link of its own, so it
+// would look like a second NIC; to refuse then would cut a node off for something
+// that is right. That a tap is given a NIC's address by mistake is told apart the
+// same way: what the hypervisor gave is the NIC.
 func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
 	var permanent, current []netplan.Link
 	for _, l := range links {
@@ -29,7 +37,6 @@ func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
 			current = append(current, l)
 		}
 	}
-	// A stray copy of its address, like that of a bridge, must not cut the node off.
 	found := permanent
 	if len(found) == 0 {
 		found = current
