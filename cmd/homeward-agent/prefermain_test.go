@@ -14,8 +14,6 @@ import (
 	"homeward/testenv/netlab"
 )
 
-const podLink = "veth-pod"
-
 // strict makes a link of the node check the way back of what it receives, by the
 // packet's mark.
 func (b *bench) strict(link string) {
