@@ -2,6 +2,7 @@ package returnpath
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
@@ -64,6 +65,16 @@ func TestCleanupTakesPreferMainToo(t *testing.T) {
 	removed, err := Cleanup(context.Background(), k, CleanupOptions{Managed: true})
 	if err != nil || !slices.Contains(removed, "rule "+mainRule().String()) || slices.ContainsFunc(k.rules, func(r netplan.Rule) bool { return r.Protocol == netplan.AgentProtocol }) {
 		t.Errorf("removed %q, left %v, error %v", removed, k.rules, err)
+	}
+}
+
+// TestDigestOfBefore holds that an agent of before --prefer-main and one of after it
+// agree on settings without it. Another digest is right only with another number in
+// its first line.
+func TestDigestOfBefore(t *testing.T) {
+	const want = "728a71db5692a005"
+	if got := fmt.Sprintf("%x", testSettings().Digest()); got != want {
+		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 

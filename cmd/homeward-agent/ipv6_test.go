@@ -49,6 +49,7 @@ func (b *bench) advertise() {
 // is an hour away.
 func TestRouterAdvertisementOnTheExternalNIC(t *testing.T) {
 	b := newBench(t)
+	b.lossless()
 	p := b.start("--resync=1h")
 	load := b.startLoads()
 	has := func(s returnpath.Status) bool { return slices.Contains(kinds(s), returnpath.ProblemIPv6Default) }

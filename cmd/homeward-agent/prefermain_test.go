@@ -77,6 +77,7 @@ func TestPreferMainCuresStrictFilters(t *testing.T) {
 // with them.
 func TestPreferMainIsKept(t *testing.T) {
 	b := newBench(t)
+	b.lossless()
 	const text = "priority 999 fwmark 0x2000/0x2000 lookup 254 suppress_prefixlength 0"
 	out, err := b.command(append([]string{"node", "--dry-run"}, b.flags("--routes=manage", "--prefer-main")...)...).Output()
 	if err != nil || !strings.Contains(string(out), "add rule "+text+"\n") {
