@@ -21,12 +21,10 @@ var ErrAmbiguousUplink = errors.New("external NIC is ambiguous")
 // addresses.
 //
 // Two of the same kind are refused. One with the permanent MAC wins over any number
-// with the current one: a bridge takes the MAC of its first port, and a macvlan in
-// passthru mode that of its parent, though neither has a permanent one. The bridge
-// over the external NIC has ports but no master or lower link of its own, so it
-// would look like a second NIC; to refuse then would cut a node off for something
-// that is right. That a tap is given a NIC's address by mistake is told apart the
-// same way: what the hypervisor gave is the NIC.
+// with the current one, because a bridge takes the MAC of its first port: with the
+// external NIC in a bridge both have it, and the bridge has neither a master nor a
+// lower link that would tell. To refuse the two would cut a node off for a set-up
+// that is right, and only the NIC has that MAC from the hypervisor.
 func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
 	var permanent, current []netplan.Link
 	for _, l := range links {
