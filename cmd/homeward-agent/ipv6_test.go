@@ -49,9 +49,7 @@ func (b *bench) advertise() {
 // is an hour away.
 func TestRouterAdvertisementOnTheExternalNIC(t *testing.T) {
 	b := newBench(t)
-	b.lossless()
 	p := b.start("--resync=1h")
-	load := b.startLoads()
 	has := func(s returnpath.Status) bool { return slices.Contains(kinds(s), returnpath.ProblemIPv6Default) }
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		b.advertise()
@@ -80,6 +78,5 @@ func TestRouterAdvertisementOnTheExternalNIC(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p.await("well again", func(s returnpath.Status) bool { return s.Ready && !has(s) })
-	load.none()
 	b.allHome()
 }

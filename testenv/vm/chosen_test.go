@@ -39,6 +39,7 @@ func chosen(importPath string) choice {
 				"element_deleted|element_added_by_hand|ip_rule_deleted|table_251_flushed|NIC_down|anchor_address_taken_off)$|" +
 				"^TestNICUnpluggedAndBack$/^back_up$|^TestChangesAreSeen$|" +
 				"^TestEventsThatOverrunTheSocket$/^nftables$|^TestReversePathIsReportedAsTheWireHasIt$|^TestFewRightsAreEnough$|" +
+				"^TestPreferMainIsKept$|^TestWhatPreferMainCosts$|^TestTheRemedyHelps$|" +
 				"^TestTheGeneratedPodBringsRepliesHome$|^TestTwoAgentsWithEqualSettings$|^TestForeignTableAtOurPriorityIsNoFault$",
 			because: "flags and pages ask nothing of the kernel, and an emulated one gets few faults of each kind, and fills no large buffer; " +
 				"testenv/netlab holds what reverse-path filters drop; " +
