@@ -37,9 +37,7 @@ func (c *Cluster) rehearse(ctx context.Context, l *Look, kind ledger.Kind, b led
 		spoken.requests = nil
 		// What the server would say is known: this is only to hear the request.
 		_ = req.Do(ctx, book)
-		for _, text := range spoken.requests {
-			r.Requests = append(r.Requests, text)
-		}
+		r.Requests = append(r.Requests, spoken.requests...)
 		if len(spoken.requests) == 0 {
 			r.Requests = append(r.Requests, "# "+req.String())
 		}
