@@ -68,12 +68,16 @@ func (k *Kernel) OpenWire(ctx context.Context, name string) (*Wire, error) {
 // bound to ARP already. A bridge's own interface also gets the frames of VLANs that
 // have no interface on it, with the tag beside the frame (skb_vlan_untag,
 // deliver_exact): only those without a tag, or with the priority tag of VLAN 0,
-// belong to the interface. And what is longer than any ARP frame is cut.
+// belong to the interface. Whether there is a tag must be asked first: up to 6.1 a
+// VLAN interface takes the tag off a frame and leaves its number. And what is longer
+// than any ARP frame is cut.
 func arpFilter() ([]bpf.RawInstruction, error) {
 	const vlanID, most = 0x0fff, 128
 	return bpf.Assemble([]bpf.Instruction{
 		bpf.LoadExtension{Num: bpf.ExtProto},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.ETH_P_ARP, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.ETH_P_ARP, SkipTrue: 6},
+		bpf.LoadExtension{Num: bpf.ExtVLANTagPresent},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 3},
 		bpf.LoadExtension{Num: bpf.ExtVLANTag},
 		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: vlanID},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
