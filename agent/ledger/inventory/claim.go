@@ -23,15 +23,22 @@ const (
 type Claim struct {
 	Kind Kind `json:"kind"`
 	// Range is what is claimed; the zero Range for a PlanMAC.
-	Range netplan.Range `json:"range"`
+	Range netplan.Range `json:"range,omitzero"`
 	// Source says where it stands, so that an operator finds it:
-	// `VM 113 "db1" on pve2, net1, ipconfig1`.
+	// `VM 113 "db1" on pve2, net1, ipconfig1`. What others named comes fit for a
+	// terminal.
 	Source string `json:"source"`
 	// VMID is the guest's, zero when it is no guest.
-	VMID int         `json:"vmid,omitempty"`
-	MAC  netplan.MAC `json:"mac,omitzero"`
-	// Pending says that it comes into force at the guest's next start.
+	VMID int `json:"vmid,omitempty"`
+	// Machine is the plan's machine that the guest is, empty for everybody else.
+	Machine string      `json:"machine,omitempty"`
+	MAC     netplan.MAC `json:"mac,omitzero"`
+	// Pending says that it comes into force at the guest's next start, or when SDN
+	// is applied.
 	Pending bool `json:"pending,omitempty"`
+	// Accept is how an operator names it to say that it may stay (--accept); empty
+	// for what is really in use, which may not be accepted.
+	Accept string `json:"accept,omitempty"`
 	// Remedy says what an operator can do about it.
 	Remedy string `json:"remedy,omitempty"`
 }

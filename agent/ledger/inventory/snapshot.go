@@ -155,5 +155,6 @@ type Alias struct {
 	Scope         string
 	VMID          int
 	Name, Comment string
-	CIDR          netip.Prefix
+	// CIDR may be IPv6, which claims nothing here, but which a set may name.
+	CIDR netip.Prefix
 }
