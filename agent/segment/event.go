@@ -97,7 +97,7 @@ func (e Event) Text() string {
 	case Contradicted:
 		return fmt.Sprintf("%s was claimed by %s, but %s still answers", e.Address, who, named(e.From, e.FromMachine))
 	case Stranger:
-		return fmt.Sprintf("STRANGER: %s is claimed by %s, which is no machine of ours", e.Address, e.MAC)
+		return fmt.Sprintf("STRANGER: %s is claimed by %s, which is no machine of the plan", e.Address, who)
 	case Silent:
 		return fmt.Sprintf("%s is answered no more by %s%s", e.Address, named(e.From, e.FromMachine), e.bound())
 	case PathProven:

@@ -26,7 +26,7 @@ func Listen(ctx context.Context, wire Wire, w *Watch, tell func(Event)) error {
 		ask, next, events := w.Step(now)
 		say(events)
 		if ask.IsValid() {
-			if err := wire.WriteFrame(probeFor(ask, w.config.Own).Append(nil)); err != nil {
+			if err := wire.WriteFrame(probeFor(ask, wire.MAC()).Append(nil)); err != nil {
 				return fmt.Errorf("probing %s: %w", ask, err)
 			}
 		}

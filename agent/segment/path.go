@@ -12,6 +12,10 @@ type path struct {
 	answered time.Time
 }
 
+// FirstRound is how long it takes until every address has been asked for often
+// enough to be judged.
+func (w *Watch) FirstRound() time.Duration { return w.patience() }
+
 // patience is how long the path counts as working after an answer.
 func (w *Watch) patience() time.Duration {
 	every := max(w.config.Every, time.Duration(len(w.watched))*watchGap)

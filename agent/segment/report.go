@@ -3,7 +3,6 @@ package segment
 import (
 	"net/netip"
 	"slices"
-	"strings"
 
 	"homeward/netplan"
 )
@@ -85,28 +84,6 @@ func (r Report) Doubt() string {
 		return "nothing at all was heard here: is this interface on the segment, and is the bridge itself in the VLAN?"
 	}
 	return "ARP is heard here, but nobody answered a probe: a filter may drop probes (in a guest: Proxmox's ipfilter), or the gateway is down"
-}
-
-// Text is the answer for a person; name gives a MAC's machine, "" when it has none.
-func (a Answer) Text(name func(netplan.MAC) string) string {
-	var parts []string
-	if a.Local {
-		parts = append(parts, "this host")
-	}
-	for _, h := range a.Holders {
-		text := h.MAC.String()
-		if n := name(h.MAC); n != "" {
-			text += " (" + n + ")"
-		}
-		parts = append(parts, text)
-	}
-	if a.More {
-		parts = append(parts, "and more")
-	}
-	if len(parts) == 0 {
-		return "nobody"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // report closes the probe. Only an answer to a probe proves the path: what is

@@ -113,7 +113,7 @@ func (w *Watch) unanswered(events []Event, at time.Time, x *watched) []Event {
 		return events
 	}
 	e := w.event(Silent, x.firstMiss, x)
-	e.From, e.FromMachine, e.NotBefore = x.holder, w.config.Names[x.holder], x.answered
+	e.From, e.FromMachine, e.NotBefore = x.holder, w.name(x.holder), x.answered
 	x.former, x.formerAnswered = x.holder, x.answered
 	x.holder, x.rivals = netplan.MAC{}, nil
 	return w.tell(events, e)
@@ -139,7 +139,7 @@ func (w *Watch) contested(events []Event, at time.Time, x *watched, answers []si
 		return events
 	}
 	e := w.event(Duplicate, at, x)
-	e.MAC, e.Machine, e.Others = x.holder, w.config.Names[x.holder], rivals
+	e.MAC, e.Machine, e.Others = x.holder, w.name(x.holder), rivals
 	return w.tell(events, e)
 }
 
@@ -149,7 +149,7 @@ func (w *Watch) confirmed(events []Event, at time.Time, x *watched, one sighting
 	if len(x.rivals) > 0 {
 		x.rivals = nil
 		e := w.event(Settled, at, x)
-		e.MAC, e.Machine = x.holder, w.config.Names[x.holder]
+		e.MAC, e.Machine = x.holder, w.name(x.holder)
 		events = w.tell(events, e)
 	}
 	for _, c := range slices.Clone(x.claims.list()) {
@@ -162,7 +162,7 @@ func (w *Watch) confirmed(events []Event, at time.Time, x *watched, one sighting
 			continue
 		}
 		e := w.event(Contradicted, c.first, x)
-		e.MAC, e.Machine, e.From, e.FromMachine = c.mac, w.config.Names[c.mac], x.holder, w.config.Names[x.holder]
+		e.MAC, e.Machine, e.From, e.FromMachine = c.mac, w.name(c.mac), x.holder, w.name(x.holder)
 		events = w.tell(events, e)
 	}
 	return events
@@ -191,7 +191,7 @@ func (w *Watch) changed(events []Event, x *watched, one sighting) []Event {
 		kind = GatewayChanged
 	}
 	e := w.event(kind, first, x)
-	e.MAC, e.Machine, e.From, e.FromMachine = one.mac, w.config.Names[one.mac], old, w.config.Names[old]
+	e.MAC, e.Machine, e.From, e.FromMachine = one.mac, w.name(one.mac), old, w.name(old)
 	if last.Before(first) {
 		e.NotBefore = last
 	}

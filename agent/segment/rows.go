@@ -44,6 +44,24 @@ type Row struct {
 	Answered time.Time `json:"answered,omitzero"`
 }
 
+// Who is the holders for a person.
+func (r Row) Who() string {
+	if r.MAC.IsZero() {
+		if len(r.Claimed) > 0 {
+			return "nobody, though " + r.Claimed[0].String() + " claims it"
+		}
+		return "nobody"
+	}
+	text := named(r.MAC, r.Machine)
+	for _, m := range r.Others {
+		text += "; " + m.String()
+	}
+	if len(r.Strangers) > 0 {
+		text += "; STRANGER"
+	}
+	return text
+}
+
 // Stats count what was seen and done.
 type Stats struct {
 	Frames, Malformed, Unread, Probes uint64
@@ -62,7 +80,7 @@ func (w *Watch) Rows(at time.Time) []Row {
 	rows := make([]Row, len(w.watched))
 	for i, x := range w.watched {
 		r := Row{
-			Target: x.Target, Held: HeldUnknown, MAC: x.holder, Machine: w.config.Names[x.holder],
+			Target: x.Target, Held: HeldUnknown, MAC: x.holder, Machine: w.name(x.holder),
 			Others: x.rivals, Local: x.local, Since: x.since, Answered: x.answered,
 		}
 		switch {

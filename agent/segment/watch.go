@@ -46,8 +46,9 @@ type Config struct {
 	Local []netip.Addr
 	// Targets, each address once.
 	Targets []Target
-	// Names gives a MAC's machine. A MAC that has none is a stranger.
-	Names map[netplan.MAC]string
+	// Names gives a MAC's machine. A MAC that has none is a stranger; Known names
+	// strangers, such as other guests of the same hypervisor.
+	Names, Known map[netplan.MAC]string
 	// Every is the time between two probes for an address; zero is DefaultEvery, and
 	// at least twice answerTime. With many addresses it becomes longer.
 	Every time.Duration
@@ -183,7 +184,26 @@ func (w *Watch) strange(events []Event, at time.Time, x *watched, mac netplan.MA
 	if fresh := x.strangers.refresh(mac, at); !fresh {
 		return events
 	}
-	return w.tell(events, Event{Time: at, Kind: Stranger, Address: x.Address, Use: x.Use, MAC: mac})
+	return w.tell(events, Event{Time: at, Kind: Stranger, Address: x.Address, Use: x.Use, MAC: mac, Machine: w.config.Known[mac]})
+}
+
+// name is a MAC's machine, ours or another, empty for one of nobody known.
+func (w *Watch) name(mac netplan.MAC) string {
+	if n := w.config.Names[mac]; n != "" {
+		return n
+	}
+	return w.config.Known[mac]
+}
+
+// Attach says from which MAC probes are sent from now on, and which addresses are
+// this host's own: an interface that was opened again may have others.
+func (w *Watch) Attach(own netplan.MAC, local []netip.Addr) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.config.Own, w.config.Local = own, local
+	for _, x := range w.watched {
+		x.local = slices.Contains(local, x.Address)
+	}
 }
 
 func later(a, b time.Time) time.Time {
