@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,7 +48,9 @@ func (g Guest) Cards() (cards []Card, unread []Unread) {
 			}
 		}
 	}
-	for _, index := range cardIndexes(g.Config, later) {
+	indexes := cardIndexes(g.Config, later)
+	cards = make([]Card, 0, len(indexes))
+	for _, index := range indexes {
 		now, hasNow, err := g.card(g.Config, index)
 		if err != nil {
 			unread = append(unread, g.unread(index, err))
@@ -115,4 +118,34 @@ func cardIndexes(configs ...map[string]string) []int {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// parsed is a guest with its cards read.
+type parsed struct {
+	guest  *Guest
+	cards  []Card
+	unread []Unread
+	named  string // what source gives, once it was asked
+}
+
+// source is the guest's Source.
+func (p *parsed) source() string {
+	if p.named == "" {
+		p.named = p.guest.Source()
+	}
+	return p.named
+}
+
+// parse reads the cards of all guests, in an order that does not depend on the
+// server's.
+func parse(guests []Guest) []parsed {
+	out := make([]parsed, len(guests))
+	for i := range guests {
+		out[i].guest = &guests[i]
+	}
+	slices.SortStableFunc(out, func(a, b parsed) int { return cmp.Compare(a.guest.VMID, b.guest.VMID) })
+	for i := range out {
+		out[i].cards, out[i].unread = out[i].guest.Cards()
+	}
+	return out
 }

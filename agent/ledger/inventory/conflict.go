@@ -89,8 +89,8 @@ func Judge(plan *netplan.Plan, s *Survey, ipamMAC func(netip.Addr) netplan.MAC) 
 			}
 		}
 	}
-	slices.SortStableFunc(v.Conflicts, compareConflicts)
-	slices.SortStableFunc(v.Warnings, compareConflicts)
+	slices.SortFunc(v.Conflicts, compareConflicts)
+	slices.SortFunc(v.Warnings, compareConflicts)
 	return v
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"homeward/netplan"
@@ -87,14 +88,14 @@ func (t *taker) setClaim(set IPSet) (c Claim, ok bool) {
 	if !slices.ContainsFunc(t.cards[set.VMID], func(c Card) bool { return c.Key() == key }) {
 		return c, false
 	}
-	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: fmt.Sprintf("%s, %s", t.guestSource(set.VMID, set.Scope), set.Name),
-		Accept: fmt.Sprintf("guest %d %s", set.VMID, set.Name),
+	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: t.guestSource(set.VMID, set.Scope) + ", " + set.Name,
+		Accept: "guest " + strconv.Itoa(set.VMID) + " " + set.Name,
 		Remedy: "delete the member if the guest does not use the address, or leave it out of the plan"}, true
 }
 
 func (t *taker) guestSource(vmid int, scope string) string {
 	if g := t.guests[vmid]; g != nil {
-		return g.Source()
+		return g.source()
 	}
 	if scope != "" {
 		return clean(scope)

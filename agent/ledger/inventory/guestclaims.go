@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"homeward/netplan"
@@ -10,35 +11,35 @@ import (
 // allGuests finds the guests on the segment and their addresses.
 func (t *taker) allGuests() {
 	var byDHCP, silent, trunks []string
-	for i := range t.snapshot.Guests {
-		g := &t.snapshot.Guests[i]
-		t.guests[g.VMID] = g
-		cards, unread := g.Cards()
-		t.unread = append(t.unread, unread...)
-		here, known := 0, len(unread) > 0
-		for _, c := range cards {
+	for i := range t.parsed {
+		p := &t.parsed[i]
+		g := p.guest
+		t.guests[g.VMID] = p
+		t.unread = append(t.unread, p.unread...)
+		here, known := 0, len(p.unread) > 0
+		for _, c := range p.cards {
 			switch t.reach(g.Node, c.NIC) {
 			case onIt:
 				here++
 				t.cards[g.VMID] = append(t.cards[g.VMID], c)
-				known = t.configured(g, c) || known
+				known = t.configured(p, c) || known
 				if c.IPConfig.DHCP {
-					byDHCP = append(byDHCP, g.Source()+", "+c.Key())
+					byDHCP = append(byDHCP, p.source()+", "+c.Key())
 					known = true
 				}
 			case trunked:
-				t.trunked(g, c)
+				t.trunked(p, c)
 				if t.machines[g.VMID] == "" {
-					trunks = append(trunks, g.Source()+", "+c.Key())
+					trunks = append(trunks, p.source()+", "+c.Key())
 				}
 			}
 		}
 		if here == 0 {
 			continue
 		}
-		known = t.live(g) || known
+		known = t.live(p) || known
 		if !known && t.machines[g.VMID] == "" {
-			silent = append(silent, g.Source())
+			silent = append(silent, p.source())
 		}
 	}
 	t.note(byDHCP, "guest NIC", "on this segment asks a DHCP server for its address", "on this segment ask a DHCP server for their addresses")
@@ -60,52 +61,43 @@ func (t *taker) note(items []string, what, one, many string) {
 
 // configured claims the static address of a card, and says whether anything is
 // known of its address.
-func (t *taker) configured(g *Guest, c Card) bool {
-	source := g.Source() + ", " + c.Key()
+func (t *taker) configured(p *parsed, c Card) bool {
+	g := p.guest
+	if c.unread == nil && !c.IPConfig.Address.IsValid() {
+		return false
+	}
+	source := p.source() + ", " + c.Key()
 	if g.Kind != LXC {
-		source += fmt.Sprintf(", %s%d", ipConfigKey, c.Index)
+		source += ", " + ipConfigKey + strconv.Itoa(c.Index)
 	}
 	if c.unread != nil {
 		t.unread = append(t.unread, Unread{Source: source, Reason: fmt.Sprintf("cannot be read: %v", c.unread)})
 		return true
 	}
 	a := c.IPConfig.Address.Addr()
-	if !a.IsValid() {
-		return false
-	}
 	for i := len(t.claims) - 1; i >= 0 && t.claims[i].VMID == g.VMID; i-- {
 		if t.claims[i].Kind == GuestConfig && t.claims[i].Source == source && t.claims[i].Range.First == a {
 			return true // the same now and after the next start
 		}
 	}
 	t.claim(Claim{Kind: GuestConfig, Range: single(a), Source: source, VMID: g.VMID, MAC: c.NIC.MAC, Pending: c.Pending,
-		Remedy: fmt.Sprintf("give %s another address, or leave %s out of the plan", guestWord(g), a)})
+		Remedy: "give " + guestWord(g) + " another address, or leave " + a.String() + " out of the plan"})
 	return true
-}
-
-func guestWord(g *Guest) string {
-	if g.Kind == LXC {
-		return fmt.Sprintf("CT %d", g.VMID)
-	}
-	return fmt.Sprintf("VM %d", g.VMID)
 }
 
 // live claims the addresses that a guest reports on its NICs of the segment, and
 // those of the segment's networks on an interface that is none of its NICs (a
 // macvlan, a bridge, kube-proxy's own), which may answer there too. What its
 // configuration says already is not repeated.
-func (t *taker) live(g *Guest) (known bool) {
-	if len(g.Live) == 0 {
-		return false
-	}
-	all, _ := g.Cards()
+func (t *taker) live(p *parsed) (known bool) {
+	g := p.guest
 	for _, l := range g.Live {
 		a := l.Address.Unmap()
 		if !a.Is4() || a.IsLoopback() {
 			continue
 		}
 		isNIC := false
-		for _, c := range all {
+		for _, c := range p.cards {
 			isNIC = isNIC || c.NIC.MAC == l.MAC && !l.MAC.IsZero()
 		}
 		key, mac := t.cardOf(g, l)
@@ -116,7 +108,7 @@ func (t *taker) live(g *Guest) (known bool) {
 		if _, tagged := tagOf(l.Interface); tagged && key != "" {
 			continue // a VLAN inside the segment
 		}
-		t.liveClaim(g, l, key, mac)
+		t.liveClaim(p, l, key, mac)
 	}
 	return known
 }
@@ -132,14 +124,14 @@ func (t *taker) cardOf(g *Guest, l LiveAddress) (key string, mac netplan.MAC) {
 	return "", l.MAC
 }
 
-func (t *taker) liveClaim(g *Guest, l LiveAddress, key string, mac netplan.MAC) {
-	a := l.Address.Unmap()
+func (t *taker) liveClaim(p *parsed, l LiveAddress, key string, mac netplan.MAC) {
+	g, a := p.guest, l.Address.Unmap()
 	for i := len(t.claims) - 1; i >= 0 && t.claims[i].VMID == g.VMID; i-- {
 		if t.claims[i].Range.First == a && !t.claims[i].Pending {
 			return
 		}
 	}
-	source := g.Source()
+	source := p.source()
 	if key != "" {
 		source += ", " + key
 	}
@@ -149,11 +141,11 @@ func (t *taker) liveClaim(g *Guest, l LiveAddress, key string, mac netplan.MAC) 
 
 // trunked claims what a guest reports on a VLAN interface of its own for the
 // segment's tag.
-func (t *taker) trunked(g *Guest, c Card) {
-	for _, l := range g.Live {
+func (t *taker) trunked(p *parsed, c Card) {
+	for _, l := range p.guest.Live {
 		tag, ok := tagOf(l.Interface)
 		if ok && tag == t.Segment.VLAN && l.MAC == c.NIC.MAC && l.Address.Unmap().Is4() {
-			t.liveClaim(g, l, c.Key(), c.NIC.MAC)
+			t.liveClaim(p, l, c.Key(), c.NIC.MAC)
 		}
 	}
 }

@@ -17,13 +17,14 @@ func Near(plan *netplan.Plan, s *Snapshot) []int {
 	if plan.External != nil {
 		at, _ = locate(s, plan.External.Segment)
 	}
-	for _, g := range s.Guests {
-		cards, unread := g.Cards()
-		if at == nil || len(unread) > 0 || slices.ContainsFunc(cards, func(c Card) bool { return at.reach(g.Node, c.NIC) != away }) {
-			out = append(out, g.VMID)
+	guests := parse(s.Guests)
+	for _, p := range guests {
+		near := func(c Card) bool { return at.reach(p.guest.Node, c.NIC) != away }
+		if at == nil || len(p.unread) > 0 || slices.ContainsFunc(p.cards, near) {
+			out = append(out, p.guest.VMID)
 		}
 	}
-	for _, g := range OwnGuests(plan, s).Guests {
+	for _, g := range ownGuests(plan, guests).Guests {
 		out = append(out, g.VMID)
 	}
 	slices.Sort(out)
@@ -51,5 +52,28 @@ func Names(s *Snapshot) map[netplan.MAC]string {
 		slices.Sort(names)
 		out[mac] = strings.Join(names, " and ")
 	}
+	return out
+}
+
+// Machines gives the plan's machine that has a MAC: those of the plan, and those
+// that the machines' guests really have. A MAC that is missing is a stranger's.
+func Machines(plan *netplan.Plan, s *Snapshot) map[netplan.MAC]string {
+	out := map[netplan.MAC]string{}
+	own := map[int]string{}
+	guests := parse(s.Guests)
+	for _, g := range ownGuests(plan, guests).Guests {
+		own[g.VMID] = g.Machine
+	}
+	for _, p := range guests {
+		for _, c := range p.cards {
+			if machine := own[p.guest.VMID]; machine != "" {
+				out[c.NIC.MAC] = machine
+			}
+		}
+	}
+	for _, m := range plan.Machines {
+		out[m.MACs.Cluster], out[m.MACs.External] = m.Name, m.Name
+	}
+	delete(out, netplan.MAC{}) // a NIC without one
 	return out
 }

@@ -101,7 +101,7 @@ func (t *taker) ipam(e IPAMEntry, vnetOf map[string]string, here map[string]bool
 	}
 	switch {
 	case e.VMID != 0 && t.guests[e.VMID] != nil:
-		source = append(source, t.guests[e.VMID].Source())
+		source = append(source, t.guests[e.VMID].source())
 	case e.VMID != 0:
 		source = append(source, fmt.Sprintf("guest %d", e.VMID))
 	case e.Hostname != "":

@@ -94,12 +94,13 @@ func (n *NIC) card() (err error) {
 		}
 		model, hasModel = bare, true
 	}
-	if key := n.modelKey(); key != "" {
+	if key, found := n.modelKey(); key != "" {
 		if hasModel || hasMAC {
 			return fmt.Errorf("model or MAC is given twice: %s beside %s", netplan.Quote(key), netplan.Quote(model+mac))
 		}
 		mac, _ = n.options.Get(key)
-		model, hasModel, hasMAC = key, true, true
+		model, hasModel, hasMAC = key, true, found.IsZero()
+		n.MAC = found
 	}
 	if !hasModel {
 		return fmt.Errorf("no model: give one like virtio")
@@ -111,22 +112,23 @@ func (n *NIC) card() (err error) {
 	return err
 }
 
-// modelKey is the key of a part like virtio=MAC; empty when there is none.
-func (n *NIC) modelKey() string {
+// modelKey is the key of a part like virtio=MAC, with the MAC where it can be
+// read; empty when there is none.
+func (n *NIC) modelKey() (string, netplan.MAC) {
 	for _, x := range n.options.parts {
 		if x.key == "" || x.key == "macaddr" || strings.Count(x.value, ":") != 5 {
 			continue
 		}
-		if _, err := netplan.ParseMAC(x.value); err == nil {
-			return x.key
+		if mac, err := netplan.ParseMAC(x.value); err == nil {
+			return x.key, mac
 		}
 	}
 	for _, x := range n.options.parts {
 		if models[x.key] {
-			return x.key
+			return x.key, netplan.MAC{}
 		}
 	}
-	return ""
+	return "", netplan.MAC{}
 }
 
 // models are QEMU's cards, whose names may stand as a key: only for a MAC that
@@ -164,7 +166,7 @@ func (n NIC) With(key, value string) (NIC, error) {
 	options := n.options
 	spelt := ""
 	if n.Kind != LXC {
-		spelt = n.modelKey()
+		spelt, _ = n.modelKey()
 	}
 	switch {
 	case key == "model" && spelt != "":

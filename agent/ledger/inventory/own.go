@@ -60,9 +60,11 @@ func (o Owned) Machine(vmid int) (string, bool) {
 // where the name or a MAC agrees with it; else the MACs, and of several guests with
 // one the name; else the name alone where one guest has it. A container or a
 // template is never a machine.
-func OwnGuests(plan *netplan.Plan, s *Snapshot) Owned {
+func OwnGuests(plan *netplan.Plan, s *Snapshot) Owned { return ownGuests(plan, parse(s.Guests)) }
+
+func ownGuests(plan *netplan.Plan, guests []parsed) Owned {
 	r := recogniser{plan: plan, holders: map[netplan.MAC][]holder{}, byVMID: map[int]*Guest{}, byName: map[string][]*Guest{}, taken: map[int]string{}}
-	r.index(s)
+	r.index(guests)
 	r.found = make([]*OwnGuest, len(plan.Machines))
 	r.refused = make([]bool, len(plan.Machines))
 	// The surest first, for all machines, so that no guest is taken for one machine
@@ -104,7 +106,7 @@ type holder struct {
 }
 
 // index looks at each guest once.
-func (r *recogniser) index(s *Snapshot) {
+func (r *recogniser) index(guests []parsed) {
 	for _, m := range r.plan.Machines {
 		r.byName[strings.ToLower(m.Name)] = nil
 		r.holders[m.MACs.Cluster] = nil
@@ -112,19 +114,14 @@ func (r *recogniser) index(s *Snapshot) {
 			r.holders[m.MACs.External] = nil
 		}
 	}
-	guests := make([]*Guest, len(s.Guests))
-	for i := range s.Guests {
-		guests[i] = &s.Guests[i]
-	}
-	slices.SortStableFunc(guests, func(a, b *Guest) int { return a.VMID - b.VMID })
-	for _, g := range guests {
+	for _, p := range guests {
+		g := p.guest
 		r.byVMID[g.VMID] = g
 		if _, ok := r.byName[strings.ToLower(g.Name)]; ok && g.mayBeMachine() {
 			key := strings.ToLower(g.Name)
 			r.byName[key] = append(r.byName[key], g)
 		}
-		cards, _ := g.Cards()
-		for _, c := range cards {
+		for _, c := range p.cards {
 			if _, ok := r.holders[c.NIC.MAC]; ok {
 				r.holders[c.NIC.MAC] = append(r.holders[c.NIC.MAC], holder{g, c})
 			}

@@ -32,7 +32,7 @@ func ParseProperties(s string) (Properties, error) {
 	if len(s) > maxProperties {
 		return Properties{}, fmt.Errorf("%d bytes are no property string", len(s))
 	}
-	var p Properties
+	p := Properties{parts: make([]part, 0, strings.Count(s, ",")+1)}
 	for text := range strings.SplitSeq(s, ",") {
 		key, value, hasKey := strings.Cut(text, "=")
 		blank := strings.TrimSpace(text) == ""

@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,11 +10,7 @@ import (
 // Source names the guest as an operator finds it: `VM 113 "db1" on pve2`. A name
 // that is hostile to a terminal comes quoted and cut, as everywhere here.
 func (g Guest) Source() string {
-	kind := "VM"
-	if g.Kind == LXC {
-		kind = "CT"
-	}
-	text := fmt.Sprintf("%s %d", kind, g.VMID)
+	text := guestWord(&g)
 	if g.Name != "" {
 		text += " " + netplan.Quote(g.Name)
 	}
@@ -23,6 +18,14 @@ func (g Guest) Source() string {
 		text += " on " + clean(g.Node)
 	}
 	return text
+}
+
+// guestWord is the shortest name of a guest, VM 113.
+func guestWord(g *Guest) string {
+	if g.Kind == LXC {
+		return "CT " + strconv.Itoa(g.VMID)
+	}
+	return "VM " + strconv.Itoa(g.VMID)
 }
 
 // maxClean is the longest name that is shown without quotes, in bytes.

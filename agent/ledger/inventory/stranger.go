@@ -59,7 +59,7 @@ func (r *recogniser) stranger(h holder, m netplan.Machine) {
 		return
 	}
 	remedy := fmt.Sprintf("give that NIC another MAC, or the machine another one (machines.%s.macs)", m.Name)
-	if h.guest.mayBeMachine() && r.taken[h.guest.VMID] == "" {
+	if h.guest.mayBeMachine() && r.taken[h.guest.VMID] == "" && slices.Contains(r.out.Missing, m.Name) {
 		remedy += fmt.Sprintf("; if this guest is %s, give machines.%s.vmid: %d", m.Name, m.Name, h.guest.VMID)
 	}
 	r.out.Strangers = append(r.out.Strangers, Claim{

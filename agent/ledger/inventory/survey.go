@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -19,7 +20,7 @@ type Survey struct {
 	// Claims are sorted by address. They include what the plan's own guests have,
 	// with their machine's name.
 	Claims []Claim `json:"claims"`
-	// Notes are what an operator should know and what refuses nothing.
+	// Notes are what an operator should know and what refuses nothing, sorted.
 	Notes []string `json:"notes,omitempty"`
 	// Unread are the sources of which nothing is known, sorted. With any of them the
 	// claims may not be all there are.
@@ -45,12 +46,14 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 	t := &taker{
 		location: at,
 		snapshot: s,
+		parsed:   parse(s.Guests),
+		claims:   make([]Claim, 0, 2*len(s.Guests)),
 		links:    []netip.Prefix{plan.External.CIDR.Masked(), plan.External.AnchorCIDR.Masked()},
 		machines: map[int]string{},
 		cards:    map[int][]Card{},
-		guests:   map[int]*Guest{},
+		guests:   map[int]*parsed{},
 	}
-	own := OwnGuests(plan, s)
+	own := ownGuests(plan, t.parsed)
 	for _, g := range own.Guests {
 		t.machines[g.VMID] = g.Machine
 	}
@@ -61,8 +64,9 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 	t.allSDN()
 	t.allFirewall()
 	t.claims = append(t.claims, own.Strangers...)
-	slices.SortStableFunc(t.claims, compareClaims)
+	slices.SortFunc(t.claims, compareClaims)
 	slices.SortFunc(t.unread, compareUnread)
+	slices.Sort(t.notes)
 	return &Survey{
 		Segment: at.Segment, AlsoKnown: at.spellings, Own: own, Claims: t.claims,
 		Notes: t.notes, Unread: slices.Compact(t.unread),
@@ -73,9 +77,10 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 type taker struct {
 	*location
 	snapshot *Snapshot
+	parsed   []parsed
 	links    []netip.Prefix
 	machines map[int]string // VMID -> machine of the plan
-	guests   map[int]*Guest
+	guests   map[int]*parsed
 	// cards are the NICs that are on the segment, by VMID.
 	cards map[int][]Card
 
@@ -85,7 +90,9 @@ type taker struct {
 }
 
 func (t *taker) claim(c Claim) {
-	c.Machine = t.machines[c.VMID]
+	if c.Machine = t.machines[c.VMID]; c.Machine != "" {
+		c.Remedy = "" // it has what it should, or Judge says what to do
+	}
 	t.claims = append(t.claims, c)
 }
 
@@ -97,17 +104,5 @@ func (t *taker) onLink(a netip.Addr) bool {
 func single(a netip.Addr) netplan.Range { return netplan.Range{First: a, Last: a} }
 
 func compareUnread(a, b Unread) int {
-	if a.Source != b.Source {
-		if a.Source < b.Source {
-			return -1
-		}
-		return 1
-	}
-	if a.Reason < b.Reason {
-		return -1
-	}
-	if a.Reason > b.Reason {
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason))
 }
