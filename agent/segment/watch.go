@@ -195,6 +195,21 @@ func (w *Watch) name(mac netplan.MAC) string {
 	return w.config.Known[mac]
 }
 
+// Detach says that the wire is gone: what was asked last proves nothing, and neither
+// does silence until a witness answers again.
+func (w *Watch) Detach(at time.Time) (events []Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.watched {
+		x.open, x.misses = false, 0
+	}
+	if !w.path.proven {
+		return nil
+	}
+	w.path.proven = false
+	return w.tell(events, Event{Time: at, Kind: PathLost, NotBefore: w.path.answered})
+}
+
 // Attach says from which MAC probes are sent from now on, and which addresses are
 // this host's own: an interface that was opened again may have others.
 func (w *Watch) Attach(own netplan.MAC, local []netip.Addr) {

@@ -42,8 +42,8 @@ func planJSON(t *testing.T) string {
 		},
 		KubeAPI: netplan.KubeAPI{VIP: segVIP, Link: netplan.LinkExternal},
 		Machines: []netplan.Machine{
-			{Name: "edge-worker-01", External: true, MACs: netplan.MACs{External: netplan.MAC(segWorker1)}},
-			{Name: "edge-worker-02", External: true, MACs: netplan.MACs{External: netplan.MAC(segWorker2)}},
+			{Name: "edge-worker-01", External: true, MACs: netplan.MACs{Cluster: netplan.MAC{2, 1, 0, 0, 0, 1}, External: netplan.MAC(segWorker1)}},
+			{Name: "edge-worker-02", External: true, MACs: netplan.MACs{Cluster: netplan.MAC{2, 1, 0, 0, 0, 2}, External: netplan.MAC(segWorker2)}},
 		},
 	}
 	text, err := json.Marshal(p)
@@ -249,7 +249,9 @@ func (w *watching) await(what string, match func(segment.Event) bool) segment.Ev
 func (w *watching) scrape() string {
 	w.s.t.Helper()
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) { return w.s.host.Dial(ctx, network, address) }}}
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return w.s.host.Dial(ctx, network, address)
+		}}}
 	r, err := client.Get("http://127.0.0.1:9466/metrics")
 	w.s.do(err)
 	defer r.Body.Close()

@@ -99,6 +99,13 @@ func (w *watched) fromHost(dir string) error {
 		return err
 	}
 	w.known = inventory.Names(s)
+	if w.plan != nil {
+		for mac, name := range inventory.Machines(w.plan, s) {
+			if w.ours[mac] == "" {
+				w.ours[mac] = name
+			}
+		}
+	}
 	return nil
 }
 

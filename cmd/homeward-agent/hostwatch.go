@@ -20,7 +20,7 @@ const (
 	reopenAfter = 30 * time.Second
 	// retry is the first wait after the wire failed, retryMost the longest.
 	retry     = time.Second
-	retryMost = 30 * time.Second
+	retryMost = 8 * time.Second
 )
 
 // watcher is `host` at work for long.
@@ -48,7 +48,6 @@ func (h *host) watchSegment(ctx context.Context) int {
 	for wait := retry; ; wait = min(2*wait, retryMost) {
 		opened := time.Now()
 		err := h.onWire(ctx, func(wire *kernel.Wire) error { return w.listen(ctx, wire) })
-		w.listening.Store(false)
 		switch {
 		case ctx.Err() != nil && err == nil:
 			h.log.Info("ending")
@@ -57,7 +56,7 @@ func (h *host) watchSegment(ctx context.Context) int {
 			h.log.Error("watching the segment", "error", err)
 			return exitFailed
 		}
-		if time.Since(opened) > retryMost {
+		if time.Since(opened) > reopenAfter {
 			wait = retry
 		}
 		h.log.Warn("listening; opening the segment again", "error", err, "in", wait)
@@ -73,11 +72,11 @@ var errUnproven = fmt.Errorf("no known address has answered for %s", reopenAfter
 
 // listen runs the watch on one wire, until that fails, the context ends, or the
 // path has been unproven for too long.
-func (w *watcher) listen(ctx context.Context, wire *kernel.Wire) error {
+func (w *watcher) listen(parent context.Context, wire *kernel.Wire) error {
 	w.watch.Attach(wire.MAC(), wire.Local())
 	w.heard = true
 	w.listening.Store(true)
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
 	attended := make(chan struct{})
 	go func() {
@@ -91,6 +90,13 @@ func (w *watcher) listen(ctx context.Context, wire *kernel.Wire) error {
 	})
 	stop(nil)
 	<-attended
+	w.listening.Store(false)
+	if parent.Err() != nil {
+		return err
+	}
+	for _, e := range w.watch.Detach(time.Now()) {
+		err = errors.Join(err, w.print.event(e))
+	}
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
