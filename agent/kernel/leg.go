@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"slices"
 	"time"
@@ -74,6 +75,9 @@ func (k *Kernel) OpenLeg(ctx context.Context, c LegConfig) (*Leg, error) {
 		return leg, leg.awaitOther(ctx, bridge)
 	}
 	if err := leg.make(ctx, bridge); err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: making what is missing needs CAP_NET_ADMIN", err)
+		}
 		return nil, errors.Join(err, leg.Close())
 	}
 	return leg, nil
