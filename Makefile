@@ -10,7 +10,7 @@ FUZZTIME ?= 20s
 MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
 MODULES := $(patsubst go.mod,.,$(MODULES))
 
-.PHONY: help build demo check test test-vm bench fuzz golden clean
+.PHONY: help build deb demo check test test-vm bench fuzz golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,10 @@ build: ## build bin/homeward and bin/homeward-agent, the agent also for its imag
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
+
+deb: build ## build the Debian packages of the agent for Proxmox hosts, bin/homeward-host_*.deb
+	@set -e; cd testenv/deb; for arch in amd64 arm64; do \
+	  $(GO) run . -agent ../../bin/homeward-agent-linux-$$arch -arch $$arch -version "$(VERSION)" -out ../../bin; done
 
 demo: build ## plan, generate and validate the example, let replies come home, say where to look
 	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo

@@ -113,16 +113,7 @@ func (n *nodeFlags) checkDestinations(c *checker) netplan.AddressSet {
 		c.fault("destinations", "is missing: give the ranges whose connections are marked")
 		return nil
 	}
-	var out netplan.AddressSet
-	for _, part := range strings.Split(n.destinations, ",") {
-		r, err := netplan.ParseRange(part)
-		if err != nil {
-			c.fault("destinations", "%v", err)
-			continue
-		}
-		out = append(out, r)
-	}
-	return out.Merged()
+	return c.set("destinations", n.destinations)
 }
 
 func (n *nodeFlags) checkCIDR(c *checker) netip.Prefix {
