@@ -29,3 +29,18 @@ func (c canned) Put(_ context.Context, path string, _ url.Values, out any) error
 func (c canned) Delete(_ context.Context, path string, _ url.Values, out any) error {
 	return c.answer(http.MethodDelete, path, out)
 }
+
+// byPath is an API that has data for some paths, and fails for others.
+type byPath map[string]string
+
+func (b byPath) Get(ctx context.Context, path string, params url.Values, out any) error {
+	data, ok := b[path]
+	if !ok {
+		return &Error{Method: http.MethodGet, Path: path, Status: http.StatusNotImplemented}
+	}
+	return canned(data).Get(ctx, path, params, out)
+}
+
+func (b byPath) Post(context.Context, string, url.Values, any) error   { panic("only reads") }
+func (b byPath) Put(context.Context, string, url.Values, any) error    { panic("only reads") }
+func (b byPath) Delete(context.Context, string, url.Values, any) error { panic("only reads") }

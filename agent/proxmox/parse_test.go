@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -140,9 +141,10 @@ func TestSubnets(t *testing.T) {
 
 func TestSDNThatIsNotApplied(t *testing.T) {
 	const text = `[
-		{"subnet":"lab-192.0.2.0-24","cidr":"192.0.2.0/24","gateway":"192.0.2.1","state":"changed","pending":{"gateway":"192.0.2.254"}},
-		{"subnet":"lab-198.51.100.0-24","state":"new","pending":{"cidr":"198.51.100.0/24","gateway":"198.51.100.1"}},
-		{"subnet":"lab-203.0.113.0-24","cidr":"203.0.113.0/24","state":"deleted","pending":{"gateway":"deleted"}}]`
+		{"subnet":"lab-192.0.2.0-24","cidr":"192.0.2.0/24","gateway":"192.0.2.1","dhcp-range":[],"state":"changed","pending":{"gateway":"192.0.2.254","dhcp-range":"start-address=192.0.2.10,end-address=192.0.2.20,start-address=192.0.2.30,end-address=192.0.2.40"}},
+		{"subnet":"lab-198.51.100.0-24","cidr":"198.51.100.0/24","state":"new","dhcp-range":[],"pending":{"gateway":"198.51.100.1"}},
+		{"subnet":"lab-203.0.113.0-24","cidr":"203.0.113.0/24","state":"deleted","pending":{}},
+		{"subnet":"lab-10.0.0.0-24","gateway":"10.0.0.1","state":"changed","pending":{"gateway":"deleted"}}]`
 	r := &reader{slots: make(chan struct{}, 1), api: canned(text)}
 	if err := r.subnets(t.Context(), "web", "lab"); err != nil {
 		t.Fatal(err)
@@ -153,13 +155,38 @@ func TestSDNThatIsNotApplied(t *testing.T) {
 		if s.Pending {
 			state = "pending"
 		}
-		got = append(got, s.CIDR.String()+" "+s.Gateway.String()+" "+state)
+		got = append(got, fmt.Sprintf("%s %s %s %s", s.CIDR, s.Gateway, s.DHCP, state))
 	}
 	want := []string{
-		"192.0.2.0/24 192.0.2.1 applied", "192.0.2.0/24 192.0.2.254 pending",
-		"198.51.100.0/24 198.51.100.1 pending", "203.0.113.0/24 invalid IP applied",
+		"192.0.2.0/24 192.0.2.1 [] applied", "192.0.2.0/24 192.0.2.254 [192.0.2.10-192.0.2.20 192.0.2.30-192.0.2.40] pending",
+		"198.51.100.0/24 198.51.100.1 [] pending", "203.0.113.0/24 invalid IP [] applied",
+		"10.0.0.0/24 10.0.0.1 [] applied", "10.0.0.0/24 invalid IP [] pending",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestZonesAndVNetsThatAreNotApplied(t *testing.T) {
+	const zones = `[
+		{"zone":"a","type":"vlan","bridge":"vmbr0","state":"changed","pending":{"bridge":"vmbr1","ipam":"deleted"}},
+		{"zone":"b","type":"vlan","state":"new","pending":{"bridge":"vmbr0","ipam":"pve"}}]`
+	const vnets = `[
+		{"vnet":"v1","type":"vnet","zone":"a","tag":30,"state":"changed","pending":{"tag":"deleted"}},
+		{"vnet":"v2","type":"vnet","state":"new","pending":{"zone":"b","tag":"31"}}]`
+	r := &reader{slots: make(chan struct{}, 9), api: canned(zones)}
+	if err := r.zones(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.api = byPath{"/cluster/sdn/vnets": vnets, "/cluster/sdn/vnets/v1/subnets": `[]`, "/cluster/sdn/vnets/v2/subnets": `[]`}
+	if err := r.vnets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := inventory.Snapshot{
+		Zones: []inventory.Zone{{Name: "a", Type: "vlan", Bridge: "vmbr0"}, {Name: "b", Type: "vlan", Bridge: "vmbr0", IPAM: "pve"}},
+		VNets: []inventory.VNet{{Name: "v1", Zone: "a", Tag: 30}, {Name: "v2", Zone: "b", Tag: 31, Pending: true}},
+	}
+	if diff := cmp.Diff(want, r.snapshot, values); diff != "" {
 		t.Error(diff)
 	}
 }
