@@ -12,8 +12,7 @@ func (m *Machine) reserve() {
 		m.lose(foreign, nil)
 		return
 	}
-	if other := m.page.Elsewhere; len(other) > 0 {
-		m.elsewhere(other, foreign)
+	if m.elsewhere(foreign) {
 		return
 	}
 	if w, ok := m.missing(); ok {
@@ -63,17 +62,26 @@ func (m *Machine) make(r Request) {
 	m.next = r
 }
 
-// elsewhere handles entries in the record of the other kind. Both kinds can be
-// begun at once on a segment without claims; each side writes before it looks at
-// the other's, so at least one sees the other, and the one that yields never waits.
-func (m *Machine) elsewhere(other []Entry, foreign []Conflict) {
+// elsewhere handles entries in the record of the other kind, and says whether that
+// settled what is next. Both kinds can be begun at once on a segment without
+// claims. Each side writes before it looks at the other's record, so that at least
+// one sees the other before it holds anything; the one that yields never waits. Who
+// holds something goes on, because the other side will see that and lose.
+func (m *Machine) elsewhere(foreign []Conflict) bool {
+	other := m.page.Elsewhere
+	firm := slices.ContainsFunc(other, func(e Entry) bool { return !e.passing() })
+	_, holding := m.highest(func(e Entry) bool { return e.Record.State == Held })
+	if len(other) == 0 || holding && !firm {
+		return false
+	}
 	cause := &WrongKindError{Entries: other}
 	foreign = append(foreign, Conflicts(Page{Entries: other}, m.wants, m.owner)...)
-	if m.page.Yields || slices.ContainsFunc(other, func(e Entry) bool { return !e.passing() }) {
+	if m.page.Yields || firm {
 		m.lose(foreign, cause)
-		return
+		return true
 	}
 	m.await(foreign, cause)
+	return true
 }
 
 // await waits a little for others to finish or to lose, and loses itself when that

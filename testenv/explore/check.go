@@ -40,14 +40,17 @@ func (s *search) compare(before, after ledger.Page, p Process) string {
 // check says what is wrong in a world, or "".
 func (s *search) check(w world) string {
 	for i := range s.scenario.Processes {
-		at := view{w.server, w.procs[i], i}
-		fault, ok := s.memo.views[at]
-		if !ok {
-			fault = s.look(at)
-			s.memo.views[at] = fault
+		p := w.procs[i]
+		row := w.server<<4 | int32(p.run)<<1
+		if p.faulty {
+			row |= 1
 		}
-		if fault != "" {
-			return fault
+		c := s.memo.views[i].at(row, p.machine)
+		if !c.known {
+			*c = cell[string]{true, s.look(view{w.server, p, i})}
+		}
+		if c.value != "" {
+			return c.value
 		}
 	}
 	return ""
@@ -75,13 +78,14 @@ func (s *search) look(v view) string {
 // memo remembers what was checked before.
 type memo struct {
 	trespass map[[3]int32]string
-	views    map[view]string
+	// views are, by process, what is wrong with it.
+	views [most]table[string]
 	// alone and constant are those of sole, by process.
 	alone, constant map[string]bool
 }
 
 func newMemo(sc Scenario) *memo {
-	m := &memo{trespass: map[[3]int32]string{}, views: map[view]string{}, alone: map[string]bool{}, constant: map[string]bool{}}
+	m := &memo{trespass: map[[3]int32]string{}, alone: map[string]bool{}, constant: map[string]bool{}}
 	for _, p := range sc.Processes {
 		m.alone[p.Name], m.constant[p.Name] = sc.sole(p)
 	}

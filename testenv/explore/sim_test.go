@@ -74,6 +74,7 @@ func memberText(e ledger.Entry) string {
 // TestEveryOrderOverTheSimulator is the same search over the simulator, through
 // the client and the book that talk to a real server.
 func TestEveryOrderOverTheSimulator(t *testing.T) {
+	t.Parallel()
 	for _, sc := range scenarios() {
 		t.Run(sc.Name, func(t *testing.T) {
 			sim, client := simulate(t, sc.Start)
