@@ -152,7 +152,7 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	outside := filepath.Join(dir, "outside")
 	cluster := filepath.Join(dir, "pve")
 	guests := filepath.Join(cluster, "nodes", "pve1", "qemu-server")
-	for _, d := range []string{outside, guests, filepath.Join(cluster, "nodes", "pve1", "lxc"), filepath.Join(dir, "network")} {
+	for _, d := range []string{outside, guests, filepath.Join(cluster, "nodes", "pve1", "lxc"), filepath.Join(dir, "network", "interfaces.d")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -164,17 +164,19 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	}
 	write(filepath.Join(outside, "200.conf"), "name: stolen\n")
 	write(filepath.Join(guests, "101.conf"), "name: here\n")
-	write(filepath.Join(dir, "network", "interfaces"), "auto vmbr0\niface vmbr0 inet static\n\taddress 192.0.2.1/24\n\tbridge-ports eno1\n")
+	write(filepath.Join(dir, "network", "interfaces"), "auto vmbr0\niface vmbr0 inet static\n\taddress 192.0.2.1/24\n\tbridge-ports eno1\nsource interfaces.d/*\n")
 	for link, target := range map[string]string{
-		filepath.Join(guests, "200.conf"):         filepath.Join(outside, "200.conf"),
-		filepath.Join(guests, "102.conf"):         "101.conf",
-		filepath.Join(cluster, "nodes", "pve2"):   outside,
-		filepath.Join(cluster, "firewall"):        outside,
-		filepath.Join(cluster, "sdn"):             filepath.Join("..", "outside"),
-		filepath.Join(cluster, "nodes", "pve1x"):  "pve1",
-		filepath.Join(cluster, "local"):           filepath.Join("nodes", "pve1"),
-		filepath.Join(guests, "103.conf"):         "/dev/zero",
-		filepath.Join(cluster, "nodes", "locals"): "../local",
+		filepath.Join(guests, "200.conf"):        filepath.Join(outside, "200.conf"),
+		filepath.Join(guests, "102.conf"):        "101.conf",
+		filepath.Join(cluster, "nodes", "pve2"):  outside,
+		filepath.Join(cluster, "firewall"):       outside,
+		filepath.Join(cluster, "sdn"):            filepath.Join("..", "outside"),
+		filepath.Join(cluster, "nodes", "pve1x"): "pve1",
+		filepath.Join(cluster, "local"):          filepath.Join("nodes", "pve1"),
+		filepath.Join(guests, "103.conf"):        "/dev/zero",
+
+		filepath.Join(dir, "network", "interfaces.d", "more"): filepath.Join("..", "interfaces"),
+		filepath.Join(cluster, "nodes", "locals"):             "../local",
 	} {
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
@@ -195,7 +197,7 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	for _, u := range s.Unread {
 		said = append(said, u.Source)
 	}
-	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, "SDN IPAM", "cluster firewall, guests' firewalls"} {
+	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, `node "pve1", its interfaces`, "SDN IPAM", "cluster firewall, guests' firewalls"} {
 		if !slices.Contains(said, want) {
 			t.Errorf("%q is not unread: %q", want, said)
 		}

@@ -75,11 +75,6 @@ func (t *taker) configured(p *parsed, c Card) bool {
 		return true
 	}
 	a := c.IPConfig.Address.Addr()
-	for i := len(t.claims) - 1; i >= 0 && t.claims[i].VMID == g.VMID; i-- {
-		if t.claims[i].Kind == GuestConfig && t.claims[i].Source == source && t.claims[i].Range.First == a {
-			return true // the same now and after the next start
-		}
-	}
 	t.claim(Claim{Kind: GuestConfig, Range: single(a), Source: source, VMID: g.VMID, MAC: c.NIC.MAC, Pending: c.Pending,
 		Remedy: "give " + guestWord(g) + " another address, or leave " + a.String() + " out of the plan"})
 	return true
