@@ -87,7 +87,7 @@ func TestAnOutageIsMeasuredToOneInterval(t *testing.T) {
 					t.Fatalf("outages: %+v", target.Outages)
 				}
 				o := target.Outages[0]
-				if (o.Length - length).Abs() > 20*ms || o.AtLeast > length || o.AtMost < length || o.State != OutageOver || o.BeganUnseen {
+				if (o.Length-length).Abs() > 20*ms || o.AtLeast > length || o.AtMost < length || o.State != OutageOver || o.BeganUnseen {
 					t.Errorf("a cut of %v is measured as %+v", length, o)
 				}
 				if o.AtMost-o.AtLeast != 40*ms {

@@ -105,16 +105,17 @@ func linesLeft(targets []*probe.TargetSummary) int {
 	return min(margin+12+int(longest), most)
 }
 
-// legend explains the signs, on one line.
-func legend(c *canvas, y int, latency bool) {
+// legend explains the signs, on one line; an empty label is of lines without
+// times of answers.
+func legend(c *canvas, y int, label string) {
 	x, mid := float64(margin+2), float64(y)-4
 	entry := func(text string, sample func(x float64)) {
 		sample(x)
 		c.write("small", "start", x+30, float64(y), text)
 		x += 30 + extent(text) + 16
 	}
-	if latency {
-		entry("time of an answer", func(x float64) {
+	if label != "" {
+		entry(label, func(x float64) {
 			c.printf(`<path class="time" stroke-width="2" d="M%.1f %.1fh22"/>`, x, mid)
 		})
 	}

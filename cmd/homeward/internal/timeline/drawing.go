@@ -28,7 +28,8 @@ const (
 	// The plots' left and right edges; to the left stand the axes' labels.
 	plotLeft, plotRight = 92, width - margin - 12
 	headHeight          = 54
-	panelHeight         = 214
+	panelHeight         = 194
+	takenHeight         = 20
 	lineHeight          = 24
 	axisHeight          = 44
 	legendHeight        = 34
@@ -44,7 +45,11 @@ func (d Drawing) Write(w io.Writer) error {
 	s := d.Summary
 	panels := len(s.Targets) <= maxPanels
 	targets := ordered(s, panels)
-	body := len(targets) * panelHeight
+	tall := panelHeight
+	if slices.ContainsFunc(targets, func(t *probe.TargetSummary) bool { return len(t.MACChanges) > 0 }) {
+		tall += takenHeight
+	}
+	body := len(targets) * tall
 	left := plotLeft
 	if !panels {
 		body = len(targets)*lineHeight + lineHeight/2
@@ -58,7 +63,7 @@ func (d Drawing) Write(w io.Writer) error {
 		if panels {
 			y := newLatencyAxis(targets)
 			for i, target := range targets {
-				c.group(0, i*panelHeight, func() { panel{target, s, t, y}.draw(c) })
+				c.group(0, i*tall, func() { panel{target, s, t, y}.draw(c) })
 			}
 		} else {
 			for i, target := range targets {
@@ -67,7 +72,11 @@ func (d Drawing) Write(w io.Writer) error {
 		}
 		t.draw(c, body)
 	})
-	legend(c, height-legendHeight/2+2, panels)
+	label := ""
+	if panels {
+		label = measured(s.Mode)
+	}
+	legend(c, height-legendHeight/2+2, label)
 	c.close()
 	_, err := w.Write(c.text.Bytes())
 	return err
@@ -91,7 +100,7 @@ func ordered(s *probe.Summary, panels bool) []*probe.TargetSummary {
 
 func (d Drawing) head(c *canvas, drawn int) {
 	s := d.Summary
-	title := s.Targets[0].Target
+	title := "Reachability"
 	if n := len(s.Targets); n > 1 {
 		title = fmt.Sprintf("%d targets", n)
 		if drawn < n {
@@ -100,6 +109,20 @@ func (d Drawing) head(c *canvas, drawn int) {
 	}
 	c.write("title", "start", margin+2, 28, title)
 	c.write("small", "start", margin+2, 47, fmt.Sprintf("%s every %v for %v from %s", s.Mode, s.Interval, s.Length.Round(100*time.Millisecond), s.Start.Format("2006-01-02 15:04:05 MST")))
+}
+
+// measured names the time that the mode is about.
+func measured(m probe.Mode) string {
+	switch m {
+	case probe.ModeTLS:
+		return "time to TLS"
+	case probe.ModeHTTP, probe.ModeHTTPS:
+		return "time to first byte"
+	case probe.ModeUDP:
+		return "time of the echo"
+	default:
+		return "time to connect"
+	}
 }
 
 // describe tells the drawing to those who cannot see it.
