@@ -133,14 +133,15 @@ func get(stream net.Conn, s *Settings, t *Target, began time.Time, r result) res
 		return r.failure(err)
 	}
 	const maxHead = 64 << 10
-	reader := bufio.NewReader(io.LimitReader(stream, maxHead))
+	limited := &io.LimitedReader{R: stream, N: maxHead}
+	reader := bufio.NewReader(limited)
 	if _, err := reader.Peek(1); err != nil {
 		return r.failure(err)
 	}
 	r.answer = time.Since(began)
 	response, err := http.ReadResponse(reader, request)
 	if err != nil {
-		if r = r.failure(err); r.verdict == unknown {
+		if r = r.failure(err); r.verdict == unknown || limited.N <= 0 {
 			r.verdict, r.cause, r.own = failed, CauseReply, ""
 		}
 		return r

@@ -58,13 +58,6 @@ func newHost(t testing.TB, name string) *netlab.Host {
 	return h
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // known is when a cut was in force: within two times each, since a change of the
 // rules takes a while.
 type known struct{ shortest, longest time.Duration }

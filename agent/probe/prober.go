@@ -17,7 +17,7 @@ type Prober struct {
 	try      attempt
 	clock    *clock
 	events   chan Event
-	flying   sync.WaitGroup
+	flying   *crew
 
 	mu     sync.Mutex
 	tracks []*track
@@ -49,7 +49,7 @@ func New(s Settings) (*Prober, error) {
 	}
 	p := &Prober{
 		settings: s, events: make(chan Event, eventBuffer),
-		clock: startClock(sleptSinceBoot), lag: newTimes(), own: map[string]int64{},
+		flying: newCrew(), clock: startClock(sleptSinceBoot), lag: newTimes(), own: map[string]int64{},
 	}
 	p.try = dialer(&p.settings)
 	for _, t := range s.Targets {
@@ -64,6 +64,7 @@ func New(s Settings) (*Prober, error) {
 // when ctx ended. It may be called once.
 func (p *Prober) Run(ctx context.Context) {
 	defer close(p.events)
+	defer p.flying.dismiss()
 	p.mu.Lock()
 	p.clock = startClock(p.clock.sleptSinceBoot)
 	p.emit(Event{Kind: EventStart, Time: p.clock.wall(0), Start: p.begun()})
@@ -102,7 +103,7 @@ func (p *Prober) land(ctx context.Context) {
 	const patience = time.Second
 	landed := make(chan struct{})
 	go func() {
-		p.flying.Wait()
+		p.flying.wait()
 		close(landed)
 	}()
 	select {
@@ -121,7 +122,7 @@ func (p *Prober) launch(t *track) {
 	p.mu.Lock()
 	f := t.begin(p.clock.now(), p.epoch)
 	p.mu.Unlock()
-	p.flying.Go(func() {
+	p.flying.run(func() {
 		began := time.Now()
 		r := p.try(&t.target)
 		p.finish(t, f, began, time.Now(), r)

@@ -17,7 +17,11 @@ type world struct {
 	timeout time.Duration
 	// down gives what an attempt meets; answered is an answer after rtt.
 	down func(target string, at time.Duration) result
-	mu   sync.Mutex
+	// prepare, if not nil, changes the prober before it runs.
+	prepare func(*Prober)
+	// rename gives causes that are told otherwise than the world behaves.
+	rename map[Cause]Cause
+	mu     sync.Mutex
 	// starts are the attempts' own, by target.
 	starts map[string][]time.Duration
 }
@@ -54,7 +58,13 @@ func (w *world) run(t *testing.T, ctx context.Context, s Settings) (Summary, []E
 		case r.cause == CauseTimeout:
 			time.Sleep(s.Timeout)
 		}
+		if to, ok := w.rename[r.cause]; ok {
+			r.cause = to
+		}
 		return r
+	}
+	if w.prepare != nil {
+		w.prepare(p)
 	}
 	p.Run(ctx)
 	var events []Event

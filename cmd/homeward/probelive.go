@@ -98,9 +98,13 @@ func liveRow(s probe.State) []string {
 	case s.Down:
 		state = fmt.Sprintf("DOWN for %v (%s)", s.DownFor.Truncate(100*time.Millisecond), s.Cause)
 	}
+	longest := s.OutageLongest.Truncate(100 * time.Millisecond)
 	outages := "no outage"
-	if s.OutageCount > 0 {
-		outages = fmt.Sprintf("%d outages, longest %v", s.OutageCount, s.OutageLongest.Truncate(100*time.Millisecond))
+	switch {
+	case s.OutageCount == 1:
+		outages = fmt.Sprintf("1 outage of %v", longest)
+	case s.OutageCount > 1:
+		outages = fmt.Sprintf("%d outages, longest %v", s.OutageCount, longest)
 	}
 	row := []string{s.Target, state, fmt.Sprintf("%d of %d answered", s.Answered, s.Attempts), outages}
 	if s.Unknown > 0 {

@@ -15,8 +15,8 @@ type timeAxis struct {
 	left, right float64
 }
 
-func newTimeAxis(s *probe.Summary, left int) timeAxis {
-	return timeAxis{start: s.Start, length: max(s.Length, s.Interval), left: float64(left), right: plotRight}
+func newTimeAxis(s *probe.Summary, left, right int) timeAxis {
+	return timeAxis{start: s.Start, length: max(s.Length, s.Interval), left: float64(left), right: float64(right)}
 }
 
 // x gives where a time since the start is; what is outside goes to the edge.

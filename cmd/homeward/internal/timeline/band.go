@@ -77,21 +77,11 @@ func (l line) draw(c *canvas) {
 	for _, m := range l.target.MACChanges {
 		takeOver(c, l.time.when(m.Time), lineTop, lineTop+lineBand)
 	}
-	if l.target.OutageCount == 0 {
-		return
-	}
-	for _, o := range l.target.Outages {
-		text := tell(o.Length)
-		x, end := l.time.when(o.Start), l.time.when(o.End)
-		switch {
-		case o.Length < l.target.OutageLongest:
-		case end+extent(text)+6 < l.time.right:
-			c.write("bad", "start", end+4, lineTextY, text)
-			return
-		case x-extent(text)-6 > l.time.left:
-			c.write("bad", "end", x-4, lineTextY, text)
-			return
-		}
+	switch {
+	case l.target.OutageCount > 0:
+		c.write("bad", "end", plotRight, lineTextY, tell(l.target.OutageLongest))
+	case l.target.Answered > 0:
+		c.write("small", "end", plotRight, lineTextY, "none")
 	}
 }
 
@@ -120,7 +110,7 @@ func legend(c *canvas, y int, label string) {
 		})
 	}
 	entry("answered", func(x float64) { c.box("up", x, mid-3, 22, 6) })
-	entry("outage, with its length", func(x float64) { c.box("down", x, mid-8, 22, 16) })
+	entry("outage", func(x float64) { c.box("down", x, mid-8, 22, 16) })
 	entry("nothing known: probe away", func(x float64) { c.box("away", x, mid-8, 22, 16) })
 	entry("another MAC took over", func(x float64) { takeOver(c, x+11, mid-9, mid+3) })
 }

@@ -31,8 +31,10 @@ const (
 	panelHeight         = 194
 	takenHeight         = 20
 	lineHeight          = 24
-	axisHeight          = 44
-	legendHeight        = 34
+	// Right of lines stands the longest outage.
+	longestWidth = 84
+	axisHeight   = 44
+	legendHeight = 34
 
 	// maxPanels is how many targets get a panel, and maxLines how many a line.
 	maxPanels = 6
@@ -50,12 +52,12 @@ func (d Drawing) Write(w io.Writer) error {
 		tall += takenHeight
 	}
 	body := len(targets) * tall
-	left := plotLeft
+	left, right := plotLeft, plotRight
 	if !panels {
 		body = len(targets)*lineHeight + lineHeight/2
-		left = linesLeft(targets)
+		left, right = linesLeft(targets), plotRight-longestWidth
 	}
-	t := newTimeAxis(s, left)
+	t := newTimeAxis(s, left, right)
 	height := headHeight + body + axisHeight + legendHeight
 	c.open(width, height, "Reachability and latency over time", describe(s))
 	d.head(c, len(targets))
@@ -66,6 +68,7 @@ func (d Drawing) Write(w io.Writer) error {
 				c.group(0, i*tall, func() { panel{target, s, t, y}.draw(c) })
 			}
 		} else {
+			c.write("small", "end", plotRight, -6, "longest outage")
 			for i, target := range targets {
 				c.group(0, i*lineHeight, func() { line{target, s, t}.draw(c) })
 			}
