@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -54,7 +55,7 @@ func TestHTTP(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(site))
 	defer plain.Close()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(site))
-	secure.Config.ErrorLog = nil
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	defer secure.Close()
 	for _, c := range []struct {

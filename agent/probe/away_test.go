@@ -38,7 +38,7 @@ func TestSleepIsNoOutage(t *testing.T) {
 		if s.Missed < 11_000 {
 			t.Errorf("missed %d", s.Missed)
 		}
-		if j := s.Judge(time.Minute); len(j.Unknown) != 1 {
+		if j := s.Judge(time.Minute); len(j.Unknown) != 2 || len(j.Broken) != 0 {
 			t.Errorf("a bound of a minute after %v away is judged %+v", length, j)
 		}
 		told := 0

@@ -75,6 +75,10 @@ func classify(err error) (verdict, Cause) {
 func own(err error) string {
 	var number syscall.Errno
 	if !errors.As(err, &number) {
+		// Without what differs from one attempt to the next.
+		for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+			err = inner
+		}
 		return err.Error()
 	}
 	switch number {

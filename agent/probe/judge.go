@@ -26,15 +26,6 @@ func (s *Summary) Judge(bound time.Duration) Judgement {
 	for i := range s.Targets {
 		j.target(&s.Targets[i], bound)
 	}
-	if bound == 0 {
-		return j
-	}
-	for _, a := range s.Away {
-		if a.Length >= bound {
-			j.unknown("the probe itself was away for %v: an outage of %v would have gone unseen", round(a.Length), bound)
-			break
-		}
-	}
 	return j
 }
 
@@ -53,6 +44,9 @@ func (j *Judgement) target(t *TargetSummary, bound time.Duration) {
 	}
 	if t.OutageLongest > bound {
 		j.broken("%s: an outage of %v, longer than %v", t.Target, round(t.OutageLongest), bound)
+	}
+	if t.BlindLongest > bound {
+		j.unknown("%s: nothing is known of %v, in which an outage longer than %v would have gone unseen", t.Target, round(t.BlindLongest), bound)
 	}
 	for i := range t.Outages {
 		o := &t.Outages[i]

@@ -40,9 +40,6 @@ const (
 	OutageUnseen OutageState = "end_unseen"
 )
 
-// certain says that start and end are known to about one interval.
-func (o *Outage) certain() bool { return o.State == OutageOver && !o.BeganUnseen }
-
 // maxOutages is how many outages of a target are kept: the longest.
 const maxOutages = 200
 

@@ -32,31 +32,21 @@ func (p *Prober) slotAfter(at time.Duration) int64 {
 
 // schedule launches attempts until ctx, the duration or the count ends.
 func (p *Prober) schedule(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	w := &waiter{p: p, timer: time.NewTimer(0)}
+	defer w.timer.Stop()
 	n := int64(len(p.tracks))
-	var awake time.Duration // when the schedule was last known to run
-	for k := int64(0); ; k++ {
+	for k := int64(0); p.settings.Count == 0 || k/n < int64(p.settings.Count); k++ {
 		due := p.slot(k)
-		if p.settings.Count > 0 && k/n >= int64(p.settings.Count) || p.settings.Duration > 0 && due >= p.settings.Duration {
+		if end := p.settings.Duration; end > 0 && due >= end {
+			w.until(ctx, end)
 			return
 		}
-		for now := p.clock.now(); now < due; now = p.clock.now() {
-			// Not longer, so that a sleep in a long interval is noticed at once.
-			timer.Reset(min(due-now, awayAfter/4))
-			select {
-			case <-ctx.Done():
-				return
-			case <-timer.C:
-			}
-			awake = p.stoodStill(max(awake, now), min(due, now+awayAfter/4))
-		}
-		if ctx.Err() != nil {
+		if !w.until(ctx, due) {
 			return
 		}
 		now := p.clock.now()
 		if now-due > p.settings.Interval {
-			awake = p.stoodStill(max(awake, due-p.settings.Interval), max(awake, due))
+			w.awake = p.stoodStill(max(w.awake, due-p.settings.Interval), max(w.awake, due))
 			next := p.slotAfter(p.clock.now())
 			p.miss(k, next)
 			k = next - 1
@@ -67,6 +57,31 @@ func (p *Prober) schedule(ctx context.Context) {
 		p.mu.Unlock()
 		p.launch(p.tracks[k%n])
 	}
+}
+
+// waiter waits for the schedule.
+type waiter struct {
+	p     *Prober
+	timer *time.Timer
+	// awake is when the schedule was last known to run.
+	awake time.Duration
+}
+
+// until waits until a time since the start of the run; it is false when ctx ended
+// first.
+func (w *waiter) until(ctx context.Context, due time.Duration) bool {
+	for now := w.p.clock.now(); now < due; now = w.p.clock.now() {
+		// Not longer, so that a sleep in a long interval is noticed at once.
+		step := min(due-now, awayAfter/4)
+		w.timer.Reset(step)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-w.timer.C:
+		}
+		w.awake = w.p.stoodStill(now, now+step)
+	}
+	return ctx.Err() == nil
 }
 
 // stoodStill looks whether the schedule has stood still since a time at which it

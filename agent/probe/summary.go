@@ -56,6 +56,9 @@ type TargetSummary struct {
 	OutageCount   int64         `json:"outage_count"`
 	OutageTotal   time.Duration `json:"outage_total_ns"`
 	OutageLongest time.Duration `json:"outage_longest_ns"`
+	// BlindLongest is the longest time from one attempt that says anything to the
+	// next, or to an end of the run: usually little more than the interval.
+	BlindLongest time.Duration `json:"blind_longest_ns"`
 	// Interface is on whose segment the target is; then MAC is who answers.
 	Interface      string      `json:"interface,omitempty"`
 	MAC            string      `json:"mac,omitempty"`
@@ -89,7 +92,9 @@ func (p *Prober) summary() *Summary {
 		s.Length = p.clock.now()
 	}
 	for _, t := range p.tracks {
-		s.Targets = append(s.Targets, t.summary(p.clock))
+		target := t.summary(p.clock)
+		target.BlindLongest = max(t.blind, s.Length-t.judged)
+		s.Targets = append(s.Targets, target)
 	}
 	return s
 }

@@ -13,8 +13,7 @@ import (
 
 // world is a network whose targets answer or not by the time since the start.
 type world struct {
-	rtt     time.Duration
-	timeout time.Duration
+	rtt time.Duration
 	// down gives what an attempt meets; answered is an answer after rtt.
 	down func(target string, at time.Duration) result
 	// prepare, if not nil, changes the prober before it runs.

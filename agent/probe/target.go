@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // MaxTargets is how many targets one run takes.
@@ -159,26 +161,30 @@ func (e Endpoint) key() string {
 	return fmt.Sprintf("%s:%d", strings.ToLower(strings.TrimSuffix(e.Host, ".")), e.Port)
 }
 
-// Lookup gives the addresses of a name, as net.Resolver.LookupNetIP does.
+// Lookup gives the addresses of a name, as net.Resolver.LookupNetIP does. It is
+// called concurrently.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // Resolve looks each name up, once. Of several addresses the first IPv4 one is
 // taken, or else the first. The error names every name without an address.
 func Resolve(ctx context.Context, lookup Lookup, endpoints []Endpoint) ([]Target, error) {
-	var errs []error
-	var targets []Target
-	for _, e := range endpoints {
-		address, err := netip.ParseAddr(e.Host)
-		if err != nil {
-			address, err = lookUp(ctx, lookup, e)
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		targets = append(targets, Target{Name: e.Text, Host: e.Host, Address: netip.AddrPortFrom(address.Unmap(), e.Port)})
+	const atOnce = 16
+	errs := make([]error, len(endpoints))
+	targets := make([]Target, len(endpoints))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, e := range endpoints {
+		group.Go(func() error {
+			address, err := netip.ParseAddr(e.Host)
+			if err != nil {
+				address, err = lookUp(ctx, lookup, e)
+			}
+			targets[i] = Target{Name: e.Text, Host: e.Host, Address: netip.AddrPortFrom(address.Unmap(), e.Port)}
+			errs[i] = err
+			return nil // every name's error is told
+		})
 	}
-	return targets, errors.Join(errs...)
+	return targets, errors.Join(group.Wait(), errors.Join(errs...))
 }
 
 func lookUp(ctx context.Context, lookup Lookup, e Endpoint) (netip.Addr, error) {

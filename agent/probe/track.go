@@ -34,6 +34,9 @@ type track struct {
 	outageTotal time.Duration
 	outageMax   time.Duration
 	last        result
+	// judged is when the newest attempt began that says anything, and blind the
+	// longest time from one such to the next.
+	judged, blind time.Duration
 
 	link neighbour
 }
@@ -103,6 +106,10 @@ func (t *track) take(f *flight) change {
 	}
 	if r.status != 0 {
 		t.statuses[r.status]++
+	}
+	if r.verdict != unknown {
+		t.blind = max(t.blind, f.start-t.judged)
+		t.judged = f.start
 	}
 	switch r.verdict {
 	case unknown:

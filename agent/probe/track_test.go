@@ -121,6 +121,7 @@ func TestJudge(t *testing.T) {
 	down := TargetSummary{Target: "down", Attempts: 10, Failed: 10, Causes: map[Cause]int64{CauseTimeout: 9, CauseReset: 1}}
 	flaky := TargetSummary{Target: "flaky", Attempts: 10, Answered: 5, Failed: 5, OutageLongest: 2 * time.Second}
 	blind := TargetSummary{Target: "blind", Attempts: 3, Unknown: 3}
+	blinded := TargetSummary{Target: "blinded", Attempts: 9, Answered: 9, BlindLongest: 2 * time.Second}
 	unseen := TargetSummary{Target: "unseen", Attempts: 9, Answered: 5, OutageLongest: time.Second, Outages: []Outage{{State: OutageUnseen, Length: time.Second}}}
 	for _, c := range []struct {
 		name    string
@@ -137,9 +138,9 @@ func TestJudge(t *testing.T) {
 		{"an outage above it", Summary{Targets: []TargetSummary{flaky}}, 2*time.Second - 1, 1, 0},
 		{"nothing known", Summary{Targets: []TargetSummary{blind}}, 0, 0, 1},
 		{"own failures", Summary{Targets: []TargetSummary{good}, OwnFailures: map[string]int64{"too many open files": 1}}, 0, 0, 1},
-		{"away for less", Summary{Targets: []TargetSummary{good}, Away: []Away{{Length: 999 * ms}}}, time.Second, 0, 0},
-		{"away for as long", Summary{Targets: []TargetSummary{good}, Away: []Away{{Length: time.Second}}}, time.Second, 0, 1},
-		{"away without a bound", Summary{Targets: []TargetSummary{good}, Away: []Away{{Length: time.Hour}}}, 0, 0, 0},
+		{"blind for less", Summary{Targets: []TargetSummary{blinded}}, 2 * time.Second, 0, 0},
+		{"blind for longer", Summary{Targets: []TargetSummary{blinded}}, 2*time.Second - 1, 0, 1},
+		{"blind without a bound", Summary{Targets: []TargetSummary{blinded}}, 0, 0, 0},
 		{"an end unseen", Summary{Targets: []TargetSummary{unseen}}, 2 * time.Second, 0, 1},
 		{"an end unseen, too long already", Summary{Targets: []TargetSummary{unseen}}, 500 * ms, 1, 0},
 	} {

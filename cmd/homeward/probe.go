@@ -51,8 +51,8 @@ only), and there is a warning.
 
 Exit codes: 0 it ran, and every target answered at least once; 1 a target never
 answered, or with --expect-outage-below there was a longer outage, over or still
-open; 2 the command line is wrong; 4 the probe itself failed, or was away so long
-that it cannot say. Names are looked up before the start: one that is not found is 4.
+open; 2 the command line is wrong; 4 the probe itself failed, or it saw nothing for
+longer than that bound. Names are looked up before the start: one that is not found is 4.
 
 -o json prints the summary, -o jsonl one event a line: start, outage_start,
 outage_end, mac_change, away, clock_step, own_failure, and last summary. Both are a
@@ -75,8 +75,8 @@ contract for scripts: fields are added, never renamed; lengths are in nanosecond
               lost_events, targets[]: target, address, attempts, answered, failed,
               unknown, causes, statuses, connect and answer (count, min_ns, p50_ns,
               p90_ns, p99_ns, p999_ns, max_ns), outages[], outage_count,
-              outage_total_ns, outage_longest_ns, interface, mac, mac_changes[],
-              mac_change_count, last_ns, up`
+              outage_total_ns, outage_longest_ns, blind_longest_ns, interface,
+              mac, mac_changes[], mac_change_count, last_ns, up`
 
 func (t *tool) probeCommand() *cobra.Command {
 	f := probeFlags{settings: probe.Settings{}}
@@ -124,6 +124,9 @@ func (f *probeFlags) check() error {
 	}
 	if f.boundGiven && f.bound <= 0 {
 		fault("--expect-outage-below %v: give a positive one", f.bound)
+	}
+	if f.bound > 0 && f.bound < 2*f.settings.Interval {
+		fault("--expect-outage-below %v: an interval of %v is too long to tell: give --interval %v or less", f.bound, f.settings.Interval, f.bound/2)
 	}
 	if f.durationGiven && f.settings.Duration <= 0 {
 		fault("--duration %v: give a positive one, or none to probe until interrupted", f.settings.Duration)

@@ -97,12 +97,12 @@ func TestProbeBound(t *testing.T) {
 	for _, c := range []struct {
 		bound string
 		code  int
-	}{{"50ms", 1}, {"30s", 0}} {
+	}{{"500ms", 1}, {"30s", 0}} {
 		t.Run(c.bound, func(t *testing.T) {
 			d := newDoor(t)
 			time.AfterFunc(150*time.Millisecond, d.down)
-			time.AfterFunc(450*time.Millisecond, d.up)
-			got := homeward(t, "probe", d.address, "--duration", "800ms", "--interval", "10ms", "--expect-outage-below", c.bound)
+			time.AfterFunc(1150*time.Millisecond, d.up)
+			got := homeward(t, "probe", d.address, "--duration", "1400ms", "--interval", "20ms", "--expect-outage-below", c.bound)
 			if got.code != c.code || (c.code == 1) != strings.Contains(got.err, "longer than "+c.bound) || !strings.Contains(got.out, "OUTAGE OF") {
 				t.Errorf("exit %d, stderr %q:\n%s", got.code, got.err, got.out)
 			}
@@ -112,21 +112,40 @@ func TestProbeBound(t *testing.T) {
 
 func TestProbeStream(t *testing.T) {
 	d := newDoor(t)
-	time.AfterFunc(150*time.Millisecond, d.down)
-	time.AfterFunc(300*time.Millisecond, d.up)
-	got := homeward(t, "probe", d.address, "--duration", "600ms", "--interval", "10ms", "-o", "jsonl")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader, writer := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"probe", d.address, "--interval", "10ms", "-o", "jsonl"}, streams{in: strings.NewReader(""), out: writer, err: io.Discard})
+		_ = writer.Close()
+	}()
+	// Events come while they happen: each one lets the next happen.
+	next := map[probe.EventKind]func(){
+		probe.EventStart:       func() { time.AfterFunc(100*time.Millisecond, d.down) },
+		probe.EventOutageStart: d.up,
+		probe.EventOutageEnd:   cancel,
+	}
 	var kinds []probe.EventKind
 	var last probe.Event
-	for line := range strings.Lines(got.out) {
-		last = probe.Event{}
-		if err := json.Unmarshal([]byte(line), &last); err != nil {
-			t.Fatalf("%v: %s", err, line)
+	for lines := json.NewDecoder(reader); ; {
+		var e probe.Event
+		if err := lines.Decode(&e); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
 		}
-		kinds = append(kinds, last.Kind)
+		if then := next[e.Kind]; then != nil {
+			then()
+		}
+		kinds, last = append(kinds, e.Kind), e
 	}
 	want := []probe.EventKind{probe.EventStart, probe.EventOutageStart, probe.EventOutageEnd, probe.EventSummary}
-	if diff := cmp.Diff(want, kinds); diff != "" || got.code != 0 {
-		t.Fatalf("exit %d, events (-want +got):\n%s", got.code, diff)
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Fatalf("events (-want +got):\n%s", diff)
+	}
+	if c := <-code; c != 0 {
+		t.Errorf("exit %d", c)
 	}
 	if s := last.Summary; s.Targets[0].OutageCount != 1 || s.Targets[0].Causes[probe.CauseRefused] == 0 {
 		t.Errorf("%+v", s)
@@ -213,6 +232,7 @@ func TestProbeMistakes(t *testing.T) {
 		{"zero duration", []string{"probe", good, "--duration", "0s"}, []string{"--duration 0s"}},
 		{"zero count", []string{"probe", good, "--count", "0"}, []string{"--count 0"}},
 		{"zero bound", []string{"probe", good, "--expect-outage-below", "0s"}, []string{"--expect-outage-below 0s"}},
+		{"a bound that cannot be seen", []string{"probe", good, "--expect-outage-below", "150ms"}, []string{"give --interval 75ms or less"}},
 		{"two modes", []string{"probe", good, "--tls", "--udp"}, []string{"--tls and --udp exclude"}},
 		{"a path for nothing", []string{"probe", good, "--path", "/x"}, []string{"--path needs --http"}},
 		{"plot into nowhere", []string{"probe", good, "--plot", filepath.Join(t.TempDir(), "no", "x.svg")}, []string{"--plot"}},

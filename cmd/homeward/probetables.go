@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ func probeTables(b *strings.Builder, s *probe.Summary) {
 		}
 		fmt.Fprintf(b, "%d targets of %d answered every attempt; the slowest has its 99th percentile at %s\n", n, len(s.Targets), short(slowest))
 	}
+	probeStatuses(b, shown)
 	probeOutages(b, shown)
 	probeMACs(b, shown)
 	probeItself(b, s)
@@ -65,6 +68,24 @@ func probeTargets(b *strings.Builder, s *probe.Summary, shown []*probe.TargetSum
 	table(b, rows)
 	if more := len(shown) - mostTargets; more > 0 {
 		fmt.Fprintf(b, "and %d more targets with attempts that were not answered: see -o json\n", more)
+	}
+}
+
+// probeStatuses counts what HTTP answered.
+func probeStatuses(b *strings.Builder, shown []*probe.TargetSummary) {
+	rows := [][]string{{"HTTP STATUS OF", "STATUS"}}
+	for _, t := range shown[:min(len(shown), mostTargets)] {
+		var counts []string
+		for _, status := range slices.Sorted(maps.Keys(t.Statuses)) {
+			counts = append(counts, fmt.Sprintf("%d (%d times)", status, t.Statuses[status]))
+		}
+		if counts != nil {
+			rows = append(rows, []string{t.Target, strings.Join(counts, ", ")})
+		}
+	}
+	if len(rows) > 1 {
+		b.WriteByte('\n')
+		table(b, rows)
 	}
 }
 

@@ -73,7 +73,7 @@ const (
 
 func (l line) draw(c *canvas) {
 	c.write("", "end", l.time.left-8, lineTextY, l.target.Target)
-	band{l.target, l.summary, l.time}.draw(c, lineTop, lineBand, lineTop)
+	band(l).draw(c, lineTop, lineBand, lineTop)
 	for _, m := range l.target.MACChanges {
 		takeOver(c, l.time.when(m.Time), lineTop, lineTop+lineBand)
 	}
