@@ -132,3 +132,20 @@ func TestClockThatIsSetMovesNothing(t *testing.T) {
 		t.Errorf("told twice: %v", by)
 	}
 }
+
+func TestCountIsOfAttemptsThatWereMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{rtt: ms, down: cut(0, 0), prepare: sleeper{1050 * ms, time.Minute}.install}
+		s := settings(2, 100*ms, HandshakeLimit, 0)
+		s.Count = 30
+		got, _, _ := w.run(t, t.Context(), s)
+		for _, target := range got.Targets {
+			if target.Attempts != 30 {
+				t.Errorf("%d attempts at %s", target.Attempts, target.Target)
+			}
+		}
+		if got.Missed == 0 {
+			t.Error("nothing fell out: the test tests nothing")
+		}
+	})
+}

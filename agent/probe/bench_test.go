@@ -108,7 +108,7 @@ func BenchmarkAttempt(b *testing.B) {
 	p.try = func(*Target) result { return result{connect: ms} }
 	b.ReportAllocs()
 	for b.Loop() {
-		p.launch(p.tracks[0])
+		p.launch(p.tracks[0], 0)
 		p.flying.wait()
 	}
 }

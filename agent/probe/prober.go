@@ -117,9 +117,10 @@ func (p *Prober) land(ctx context.Context) {
 	}
 }
 
-// launch begins an attempt.
-func (p *Prober) launch(t *track) {
+// launch begins an attempt that is late by some time.
+func (p *Prober) launch(t *track, late time.Duration) {
 	p.mu.Lock()
+	p.lag.add(late)
 	f := t.begin(p.clock.now(), p.epoch)
 	p.mu.Unlock()
 	p.flying.run(func() {

@@ -35,7 +35,9 @@ func (p *Prober) schedule(ctx context.Context) {
 	w := &waiter{p: p, timer: time.NewTimer(0)}
 	defer w.timer.Stop()
 	n := int64(len(p.tracks))
-	for k := int64(0); p.settings.Count == 0 || k/n < int64(p.settings.Count); k++ {
+	// With a count, how many attempts are left; what falls out is made up for.
+	left := n * int64(p.settings.Count)
+	for k := int64(0); left > 0 || p.settings.Count == 0; k++ {
 		due := p.slot(k)
 		if end := p.settings.Duration; end > 0 && due >= end {
 			w.until(ctx, end)
@@ -52,10 +54,10 @@ func (p *Prober) schedule(ctx context.Context) {
 			k = next - 1
 			continue
 		}
-		p.mu.Lock()
-		p.lag.add(now - due)
-		p.mu.Unlock()
-		p.launch(p.tracks[k%n])
+		if t := p.tracks[k%n]; p.settings.Count == 0 || t.launched < p.settings.Count {
+			left--
+			p.launch(t, now-due)
+		}
 	}
 }
 

@@ -19,9 +19,11 @@ type flight struct {
 // track is what is known of one target. Attempts overlap and end in any order;
 // they are judged in the order in which they began. It is not for concurrent use.
 type track struct {
-	target  Target
-	flights []*flight
-	finder  finder
+	target Target
+	// launched counts the attempts that have begun.
+	launched int
+	flights  []*flight
+	finder   finder
 
 	attempts, answered, unknown, missed int64
 	failures                            map[Cause]int64
@@ -54,6 +56,7 @@ func newTrack(t Target, s *Settings) *track {
 
 // begin notes an attempt that begins.
 func (t *track) begin(start time.Duration, epoch int) *flight {
+	t.launched++
 	f := &flight{start: start, epoch: epoch}
 	t.flights = append(t.flights, f)
 	return f

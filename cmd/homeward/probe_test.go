@@ -147,7 +147,7 @@ func TestProbeStream(t *testing.T) {
 	if c := <-code; c != 0 {
 		t.Errorf("exit %d", c)
 	}
-	if s := last.Summary; s.Targets[0].OutageCount != 1 || s.Targets[0].Causes[probe.CauseRefused] == 0 {
+	if s := last.Summary; s.Targets[0].OutageCount != 1 || s.Targets[0].Failed == 0 {
 		t.Errorf("%+v", s)
 	}
 }

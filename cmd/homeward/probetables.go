@@ -19,7 +19,11 @@ const (
 
 // probeTables prints a summary for an operator.
 func probeTables(b *strings.Builder, s *probe.Summary) {
-	fmt.Fprintf(b, "%s every %v for %v, from %s\n\n", s.Mode, s.Interval, s.Length.Round(100*time.Millisecond), s.Start.Format(time.DateTime))
+	digits := 100 * time.Millisecond
+	if s.Length < time.Second {
+		digits = time.Millisecond
+	}
+	fmt.Fprintf(b, "%s every %v for %v, from %s\n\n", s.Mode, s.Interval, s.Length.Round(digits), s.Start.Format(time.DateTime))
 	shown, quiet := notable(s.Targets)
 	if len(shown) > 0 {
 		probeTargets(b, s, shown)

@@ -111,7 +111,7 @@ func (d Drawing) head(c *canvas, drawn int) {
 		}
 	}
 	c.write("title", "start", margin+2, 28, title)
-	c.write("small", "start", margin+2, 47, fmt.Sprintf("%s every %v for %v from %s", s.Mode, s.Interval, s.Length.Round(100*time.Millisecond), s.Start.Format("2006-01-02 15:04:05 MST")))
+	c.write("small", "start", margin+2, 47, fmt.Sprintf("%s every %v for %v from %s", s.Mode, s.Interval, tell(s.Length), s.Start.Format("2006-01-02 15:04:05 MST")))
 }
 
 // measured names the time that the mode is about.
