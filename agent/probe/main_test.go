@@ -94,7 +94,10 @@ func start(t testing.TB, h *netlab.Host, j job) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{t: t, cmd: h.Command(t.Context(), "/proc/self/exe")}
+	// A child from which nothing comes any more is killed, and that is told.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	r := &running{t: t, cmd: h.Command(ctx, "/proc/self/exe")}
 	r.cmd.Env = append(os.Environ(), envChild+"="+string(text))
 	r.cmd.Stderr = os.Stderr
 	out, err := r.cmd.StdoutPipe()
