@@ -119,6 +119,22 @@ func TestStandingStillSpoilsTimeouts(t *testing.T) {
 	}
 }
 
+// A machine so busy that the two clocks are read apart has not slept.
+func TestClocksThatAreReadApartAreNoSleep(t *testing.T) {
+	const truth = time.Hour
+	readings := []time.Duration{truth - 400*ms, truth, truth - 10*ms, truth, truth, truth - 500*ms, truth, truth + time.Second}
+	c := startClock(func() time.Duration {
+		first := readings[0]
+		readings = readings[1:]
+		return first
+	})
+	for _, want := range []time.Duration{0, 0, time.Second} {
+		if got := c.woke(); got != want {
+			t.Errorf("slept %v, want %v", got, want)
+		}
+	}
+}
+
 func TestClockThatIsSetMovesNothing(t *testing.T) {
 	c := startClock(func() time.Duration { return 0 })
 	if by := c.step(); by != 0 {

@@ -10,7 +10,8 @@ import (
 // called concurrently.
 type clock struct {
 	start time.Time
-	// sleptSinceBoot gives how long the machine has slept since it booted.
+	// sleptSinceBoot gives how long the machine has slept since it booted, or now
+	// and then less.
 	sleptSinceBoot func() time.Duration
 	sleptAtStart   time.Duration
 	slept          atomic.Int64
@@ -26,7 +27,13 @@ const (
 )
 
 func startClock(sleptSinceBoot func() time.Duration) *clock {
-	return &clock{start: time.Now(), sleptSinceBoot: sleptSinceBoot, sleptAtStart: sleptSinceBoot()}
+	c := &clock{start: time.Now(), sleptSinceBoot: sleptSinceBoot}
+	const reads = 5
+	for range reads {
+		// What is read too low here would look like a sleep later.
+		c.sleptAtStart = max(c.sleptAtStart, sleptSinceBoot())
+	}
+	return c
 }
 
 // now is the time since the start.
@@ -53,12 +60,22 @@ func (c *clock) woke() time.Duration {
 // step looks whether the wall clock was set since the last call, and by how much.
 // Only one goroutine may call it.
 func (c *clock) step() time.Duration {
-	now := time.Now()
-	total := now.Round(0).Sub(c.wall(c.at(now)))
-	by := total - c.stepped
+	by := c.ahead() - c.stepped
 	if by.Abs() < stepNoise {
 		return 0
 	}
-	c.stepped = total
+	// Once more: whoever is kept from running between reading one clock and the
+	// other sees a step that was none.
+	total := c.ahead()
+	if (total - c.stepped - by).Abs() >= stepNoise {
+		return 0
+	}
+	by, c.stepped = total-c.stepped, total
 	return by
+}
+
+// ahead is how far the wall clock is before what the run's clock makes of it.
+func (c *clock) ahead() time.Duration {
+	now := time.Now()
+	return now.Round(0).Sub(c.wall(c.at(now)))
 }

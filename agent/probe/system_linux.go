@@ -8,10 +8,12 @@ import (
 )
 
 // sleptSinceBoot is the difference of two clocks of which one stands still while
-// the machine sleeps. Zero where they cannot be read.
+// the machine sleeps. The order matters: whoever is kept from running between the
+// two reads too little, and never a sleep that was none. Zero where the clocks
+// cannot be read.
 func sleptSinceBoot() time.Duration {
 	var awake, all unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &all) != nil {
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &all) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
 		return 0
 	}
 	return time.Duration(all.Nano() - awake.Nano())
