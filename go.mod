@@ -31,6 +31,8 @@ require (
 
 require github.com/luthermonson/go-proxmox v0.9.0
 
+require github.com/HdrHistogram/hdrhistogram-go v1.4.0
+
 require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
