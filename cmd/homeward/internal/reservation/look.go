@@ -11,6 +11,7 @@ import (
 	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
 	"homeward/agent/proxmox"
+	"homeward/agent/segment"
 	"homeward/netplan"
 )
 
@@ -37,6 +38,9 @@ type Look struct {
 	Pages  [2]ledger.Page
 	// Accepted are the claims that Accept let stay.
 	Accepted []inventory.Conflict
+	// Probe is what the segment itself said; nil where it was not asked.
+	Probe *segment.Report
+	wire  []Taken
 	// shelves are the two kinds, without their books.
 	shelves [2]ledger.Shelf
 	// second is the IPAM that takes a second claim, nil where the segment has none.
