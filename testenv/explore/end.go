@@ -33,24 +33,33 @@ func (s *search) end(w world) string {
 	return ""
 }
 
-// mend runs every process again that had a fault, alone, in the given order.
+// mend runs every process again that had a fault, or has to after leftovers out of
+// order, alone, in the given order.
 func (s *search) mend(w world, order []int) (world, string) {
 	for _, i := range order {
-		if !w.procs[i].faulty {
+		result := s.n.machines[w.procs[i].machine].Result()
+		if !w.procs[i].faulty && !(s.scenario.Disordered && result.Outcome == ledger.Lost) {
 			continue
 		}
 		w = s.restarted(w, i)
-		requests := 0
-		for s.n.next(w.procs[i].machine).Op != ledger.OpDone {
-			served := s.n.serve(w.server, s.n.requestOf[w.procs[i].machine])
-			w.server = served.after
-			w.procs[i].machine = s.n.take(w.procs[i].machine, served.reply)
-			if requests++; requests > maxAlone {
-				return w, s.scenario.Processes[i].Name + " does not end"
-			}
+		ends := false
+		if w.server, w.procs[i].machine, ends = s.alone(w.server, w.procs[i].machine); !ends {
+			return w, s.scenario.Processes[i].Name + " does not end"
 		}
 	}
 	return w, ""
+}
+
+// alone runs a machine to its end while nobody else does anything.
+func (s *search) alone(server, machine int32) (int32, int32, bool) {
+	for range maxAlone {
+		if s.n.next(machine).Op == ledger.OpDone {
+			return server, machine, true
+		}
+		came := s.n.serve(server, s.n.requestOf[machine])
+		server, machine = came.after, s.n.take(machine, came.reply)
+	}
+	return server, machine, false
 }
 
 // checkMended says what is wrong at the very end, or "".
@@ -63,7 +72,7 @@ func (s *search) checkMended(w world) string {
 				return fmt.Sprintf("%s is left pending for %s", e.Prefix.Addr(), p.Name)
 			}
 		}
-		if alone, _ := s.sole(p); alone {
+		if s.memo.alone[p.Name] {
 			if result.Outcome != ledger.Done && result.Outcome != ledger.Lost {
 				return fmt.Sprintf("%s ended %s: %v", p.Name, result.Outcome, result.Err)
 			}

@@ -19,20 +19,39 @@ type numbering struct {
 	replies    []ledger.Reply
 	replyNo    map[string]int32
 	stale      int32
-	took       map[[2]int32]int32  // machine, reply -> machine
-	served     map[[2]int32]served // server state, request -> what came
-	unanswered int32               // the reply of unknown outcome
+	took       table[int32]  // machine, reply -> machine
+	served     table[served] // server state, request -> what came
+	unanswered int32         // the reply of unknown outcome
 }
 
 type served struct {
 	after, reply int32
 }
 
+// table remembers a value by two numbers.
+type table[T any] [][]cell[T]
+
+type cell[T any] struct {
+	known bool
+	value T
+}
+
+// at gives the cell of two numbers.
+func (t *table[T]) at(row, column int32) *cell[T] {
+	for int(row) >= len(*t) {
+		*t = append(*t, nil)
+	}
+	r := &(*t)[row]
+	if int(column) >= len(*r) {
+		*r = append(*r, make([]cell[T], int(column)+1-len(*r))...)
+	}
+	return &(*r)[column]
+}
+
 func newNumbering(s Server) *numbering {
 	n := &numbering{
 		server:    s,
 		machineNo: map[string]int32{}, requestNo: map[string]int32{}, replyNo: map[string]int32{},
-		took: map[[2]int32]int32{}, served: map[[2]int32]served{},
 	}
 	n.unanswered = n.reply(ledger.Reply{Err: ledger.ErrUnknown})
 	n.stale = n.reply(ledger.Reply{Err: ledger.ErrStale})
@@ -82,27 +101,30 @@ func (n *numbering) reply(r ledger.Reply) int32 {
 
 // take gives the machine after a reply.
 func (n *numbering) take(machine, reply int32) int32 {
-	key := [2]int32{machine, reply}
-	after, ok := n.took[key]
-	if !ok {
-		m := n.machines[machine]
-		m.Take(n.replies[reply])
-		after = n.machine(m)
-		n.took[key] = after
+	if c := n.took.at(machine, reply); c.known {
+		return c.value
 	}
+	m := n.machines[machine]
+	m.Take(n.replies[reply])
+	after := n.machine(m)
+	*n.took.at(machine, reply) = cell[int32]{true, after}
 	return after
 }
 
 // serve gives what a request does in a state of the server.
 func (n *numbering) serve(state, request int32) served {
-	key := [2]int32{state, request}
-	s, ok := n.served[key]
-	if !ok {
-		after, reply := n.server.Do(state, n.requests[request])
-		s = served{after, n.reply(reply)}
-		n.served[key] = s
+	if c := n.served.at(state, request); c.known {
+		return c.value
 	}
-	return s
+	after, reply := n.server.Do(state, n.requests[request])
+	came := served{after, n.reply(reply)}
+	*n.served.at(state, request) = cell[served]{true, came}
+	return came
+}
+
+// most is the highest count of anything numbered.
+func (n *numbering) most() int {
+	return max(len(n.machines), len(n.requests), n.server.States())
 }
 
 // next gives the request of a machine.

@@ -23,6 +23,26 @@ type proc struct {
 	faulty bool
 }
 
+// key is a world in few bytes.
+type key [2]uint64
+
+// maxNumber is how many machines, requests and states of the server a key can tell
+// apart.
+const maxNumber = 1 << 16
+
+func (w world) key() key {
+	k := key{uint64(w.server)}
+	for i, p := range w.procs {
+		k[0] |= uint64(p.machine) << (16 * (i + 1))
+		k[1] |= uint64(uint16(w.late[i])) << (16 * i)
+		k[1] |= uint64(p.run) << (48 + 4*i)
+		if p.faulty {
+			k[1] |= 8 << (48 + 4*i)
+		}
+	}
+	return k
+}
+
 // none is no request.
 const none = -1
 
@@ -53,17 +73,20 @@ const (
 // Search visits every state that can be reached from the scenario's start, which
 // has to be state 0 of the server.
 func Search(server Server, sc Scenario) (Found, error) {
-	s := &search{scenario: sc, n: newNumbering(server), seen: map[world]bool{}, found: Found{Outcomes: map[string]int{}}}
+	s := &search{scenario: sc, n: newNumbering(server), seen: map[key]bool{}, memo: newMemo(sc), found: Found{Outcomes: map[string]int{}}}
 	w := world{}
 	for i := range most {
 		w.late[i] = none
 	}
 	for i, p := range sc.Processes {
-		m, err := p.start(0)
-		if err != nil {
-			return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+		for run := range p.Runs {
+			m, err := p.start(run)
+			if err != nil {
+				return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+			}
+			s.starts[i] = append(s.starts[i], s.n.machine(m))
 		}
-		w.procs[i].machine = s.n.machine(m)
+		w.procs[i].machine = s.starts[i][0]
 	}
 	s.run(w)
 	return s.found, nil
@@ -72,8 +95,11 @@ func Search(server Server, sc Scenario) (Found, error) {
 type search struct {
 	scenario Scenario
 	n        *numbering
-	seen     map[world]bool
+	seen     map[key]bool
+	memo     *memo
 	found    Found
+	// starts are the machines with which the runs of each process begin.
+	starts [most][]int32
 	// path are the steps that led to the world that is looked at.
 	path []step
 }
@@ -96,7 +122,7 @@ func (s *search) run(start world) {
 		}
 		next := top.steps[0]
 		top.steps = top.steps[1:]
-		if s.seen[next.to] {
+		if s.seen[next.to.key()] {
 			continue
 		}
 		if len(s.seen) >= s.scenario.Most {
@@ -110,8 +136,12 @@ func (s *search) run(start world) {
 
 // visit checks a world and gives what can follow.
 func (s *search) visit(w world) []step {
-	s.seen[w] = true
+	s.seen[w.key()] = true
 	s.found.States++
+	if s.n.most() >= maxNumber {
+		s.violated("too many numbers for a key")
+		return nil
+	}
 	if fault := s.check(w); fault != "" {
 		s.violated(fault)
 		return nil
@@ -211,17 +241,6 @@ func (s *search) faults(steps []step, w world, i int, req, after int32) []step {
 func (s *search) restarted(w world, i int) world {
 	p := &w.procs[i]
 	p.run++
-	p.machine = s.begin(i, int(p.run))
+	p.machine = s.starts[i][min(int(p.run), len(s.starts[i])-1)]
 	return w
-}
-
-// begin gives the machine with which a run of a process begins.
-func (s *search) begin(i, run int) int32 {
-	// Owner and wants were found good when the search began, or the next run fails
-	// where it reads: an empty machine makes no request that a server knows.
-	m, err := s.scenario.Processes[i].start(run)
-	if err != nil {
-		s.violated(err.Error())
-	}
-	return s.n.machine(m)
 }

@@ -9,6 +9,8 @@ type Server interface {
 	Do(state int32, req ledger.Request) (after int32, reply ledger.Reply)
 	// Page is the whole truth about the record in a state.
 	Page(state int32) ledger.Page
+	// States is how many states it has seen so far.
+	States() int
 }
 
 // Model is a Server in memory, of the record alone. Its version is the content
@@ -30,6 +32,9 @@ func NewModel(start ledger.Page) *Model {
 // Page implements Server.
 func (m *Model) Page(state int32) ledger.Page { return m.pages[state] }
 
+// States implements Server.
+func (m *Model) States() int { return len(m.pages) }
+
 // Do implements Server.
 func (m *Model) Do(state int32, req ledger.Request) (int32, ledger.Reply) {
 	page := m.pages[state]
@@ -38,9 +43,6 @@ func (m *Model) Do(state int32, req ledger.Request) (int32, ledger.Reply) {
 			page.Version = ""
 		}
 		return state, ledger.Reply{Page: page}
-	}
-	if m.Unguarded {
-		req.Version = page.Version
 	}
 	after, err := Apply(page, req)
 	if err != nil {
