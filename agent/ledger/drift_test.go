@@ -46,6 +46,15 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+func TestOwnersOfAPage(t *testing.T) {
+	other := Owner{ID: "00000000000000aa", Cluster: "alpha"}
+	page := has(has(has(has(Page{}, ours, Held, 1), theirs, Held, 2), ours, Pending, 3), other, Held, 4)
+	page.Entries = append(page.Entries, NewEntry(widePrefix, goodComment), NewEntry(single(at(9)).Prefix, "printer"))
+	if d := cmp.Diff([]Owner{other, ours, theirs}, page.Owners()); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestWantsOfAPlan(t *testing.T) {
 	pool := netplan.AddressSet{{First: at(1), Last: at(2)}}
 	vip := netplan.KubeAPI{VIP: at(0), Link: netplan.LinkExternal}

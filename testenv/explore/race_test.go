@@ -27,13 +27,17 @@ type racer struct {
 	result ledger.Result
 }
 
-// racers are 24 with plans of three addresses that overlap in a ring of 48.
-func racers() []*racer {
+// racers are 24 with plans of some addresses that overlap in a ring of 48.
+func racers(each int) []*racer {
 	var list []*racer
 	for i := range 24 {
 		owner := ledger.Owner{ID: fmt.Sprintf("%016x", i+1), Cluster: "edge" + strings.Repeat("-edge", i%3)}
 		at := func(n int) byte { return byte(1 + (2*i+n)%48) }
-		list = append(list, &racer{owner: owner, wants: Wants(at(0), at(1), at(2), at(3), at(4))})
+		var last []byte
+		for n := range each {
+			last = append(last, at(n))
+		}
+		list = append(list, &racer{owner: owner, wants: Wants(last...)})
 	}
 	return list
 }
@@ -60,7 +64,7 @@ func raceOnce(t *testing.T, seed uint64) {
 		mu.Unlock()
 		time.Sleep(d)
 	}
-	racers := racers()
+	racers := racers(5)
 	race(t, racers, func(*racer) ledger.Book { return book }, time.Millisecond)
 
 	winners := 0

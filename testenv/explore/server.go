@@ -44,9 +44,6 @@ func (m *Model) Do(state int32, req ledger.Request) (int32, ledger.Reply) {
 		}
 		return state, ledger.Reply{Page: page}
 	}
-	if m.Unguarded {
-		req.Version = page.Version
-	}
 	after, err := Apply(page, req)
 	if err != nil {
 		return state, ledger.Reply{Err: err}

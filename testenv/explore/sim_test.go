@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"homeward/agent/ledger"
 	"homeward/agent/proxmox"
@@ -14,11 +15,11 @@ import (
 
 const simName = "hw-vmbr0-1691"
 
-// simulate gives a simulator with the record as a scenario begins, and the client
-// of one of its nodes.
-func simulate(t *testing.T, start ledger.Page) (*pvesim.Sim, *proxmox.Client) {
+// simulate gives a simulator with the record as a scenario begins, and a client of
+// each of its nodes.
+func simulate(t *testing.T, start ledger.Page, times pvesim.Times) (*pvesim.Sim, []*proxmox.Client) {
 	t.Helper()
-	sim, err := pvesim.New(pvesim.Options{WithoutLog: true})
+	sim, err := pvesim.New(pvesim.Options{WithoutLog: true, Times: times})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,41 +27,52 @@ func simulate(t *testing.T, start ledger.Page) (*pvesim.Sim, *proxmox.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := site.Listen("127.0.0.1:0", "pve1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, site.CA(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	id, secret := sim.State().FirstToken()
-	client, err := proxmox.New(proxmox.Options{Access: netplan.ProxmoxAccess{
-		ProxmoxSpec: netplan.ProxmoxSpec{URL: server.URL(), TLSVerify: ca},
-		TokenID:     id, TokenSecret: netplan.NewSecret(secret),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if start.Exists {
-		var members []pvesim.Member
-		for _, e := range start.Entries {
-			members = append(members, pvesim.Member{CIDR: memberText(e), Comment: e.Comment})
-		}
-		if err := sim.Change(func(st *pvesim.State) error {
-			st.AddSet("cluster", simName, "", members...)
-			return nil
-		}); err != nil {
+	var clients []*proxmox.Client
+	for _, node := range sim.State().Nodes() {
+		server, err := site.Listen("127.0.0.1:0", node)
+		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { server.Close() })
+		client, err := proxmox.New(proxmox.Options{Access: netplan.ProxmoxAccess{
+			ProxmoxSpec: netplan.ProxmoxSpec{URL: server.URL(), TLSVerify: ca},
+			TokenID:     id, TokenSecret: netplan.NewSecret(secret),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, client)
 	}
+	write(t, sim, start)
 	t.Cleanup(func() {
 		if unknown := sim.Unknown(); len(unknown) > 0 {
 			t.Errorf("the simulator does not know %q", unknown)
 		}
 	})
-	return sim, client
+	return sim, clients
+}
+
+// write puts a record into the simulator.
+func write(t *testing.T, sim *pvesim.Sim, page ledger.Page) {
+	t.Helper()
+	if !page.Exists {
+		return
+	}
+	var members []pvesim.Member
+	for _, e := range page.Entries {
+		members = append(members, pvesim.Member{CIDR: memberText(e), Comment: e.Comment})
+	}
+	if err := sim.Change(func(st *pvesim.State) error {
+		st.AddSet("cluster", simName, "", members...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // memberText is how the server keeps an entry's prefix.
@@ -77,8 +89,8 @@ func TestEveryOrderOverTheSimulator(t *testing.T) {
 	t.Parallel()
 	for _, sc := range scenarios() {
 		t.Run(sc.Name, func(t *testing.T) {
-			sim, client := simulate(t, sc.Start)
-			book, err := proxmox.NewIPSetBook(client, simName)
+			sim, clients := simulate(t, sc.Start, pvesim.Times{})
+			book, err := proxmox.NewIPSetBook(clients[0], simName)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,6 +102,49 @@ func TestEveryOrderOverTheSimulator(t *testing.T) {
 			sc.Most = enough
 			explore(t, server, sc)
 			t.Logf("%d states of the server", server.States())
+		})
+	}
+}
+
+// TestManyReserversOnThreeNodes is the race of 24 over the simulator, whose lock is
+// held and asked for as on a real server, fifty times as fast.
+func TestManyReserversOnThreeNodes(t *testing.T) {
+	const faster = 50
+	real := pvesim.RealTimes()
+	times := pvesim.Times{Write: real.Write / faster, Poll: real.Poll / faster, GiveUp: real.GiveUp / faster}
+	for name, open := range map[string]func(*proxmox.Client, ledger.Owner) (ledger.Book, error){
+		"firewall set": func(c *proxmox.Client, _ ledger.Owner) (ledger.Book, error) { return proxmox.NewIPSetBook(c, simName) },
+		"resource pools": func(c *proxmox.Client, o ledger.Owner) (ledger.Book, error) {
+			return proxmox.NewPoolBook(c, simName, o)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, clients := simulate(t, ledger.Page{}, times)
+			racers := racers(3)
+			books := map[*racer]ledger.Book{}
+			for i, r := range racers {
+				book, err := open(clients[i%len(clients)], r.owner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				books[r] = book
+			}
+			race(t, racers, func(r *racer) ledger.Book { return books[r] }, time.Second/faster)
+			page, err := books[racers[0]].Read(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			winners := 0
+			for _, r := range racers {
+				checkRacer(t, page, r)
+				if r.result.Outcome == ledger.Done {
+					winners++
+				}
+			}
+			if winners == 0 {
+				t.Error("nobody got its plan")
+			}
+			t.Logf("%d of %d got their plans", winners, len(racers))
 		})
 	}
 }
