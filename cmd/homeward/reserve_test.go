@@ -191,7 +191,9 @@ func TestReserveLosesToWhatIsThere(t *testing.T) {
 	if strings.Contains(r.out, "dc/printer") || !strings.Contains(r.out, "db1") {
 		t.Errorf("conflicts:\n%s", r.out)
 	}
-	p.wants(exitUsage, "reserve", "-f", file, "--accept", "alias dc/other")
+	if r = p.wants(exitTaken, "reserve", "-f", file, "--accept", "alias dc/other"); !strings.Contains(r.err, "dc/other") {
+		t.Errorf("what was accepted in vain is not named:\n%s", r.err)
+	}
 }
 
 func TestReserveOfAnotherClusterAndOfTheSameName(t *testing.T) {

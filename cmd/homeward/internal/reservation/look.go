@@ -36,8 +36,6 @@ type Look struct {
 	// Record is the name of the segment's record, Pages what its two kinds have.
 	Record string
 	Pages  [2]ledger.Page
-	// Accepted are the claims that Accept let stay.
-	Accepted []inventory.Conflict
 	// Probe is what the segment itself said; nil where it was not asked.
 	Probe *segment.Report
 	wire  []Taken
@@ -76,8 +74,13 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	if c.Owner.ID != "" {
 		mine = func(a netip.Addr) netplan.MAC { return proxmox.IPAMAddress(c.Owner, a) }
 	}
-	l.Verdict = inventory.Judge(c.Plan, l.Survey, mine)
-	return l, l.accept(o.Accept)
+	var unused []string
+	l.Verdict, unused = inventory.Judge(c.Plan, l.Survey, mine).Accept(o.Accept)
+	for _, name := range unused {
+		// Not an error, so that a script may go on accepting what is gone.
+		c.Log.Warn("--accept " + netplan.Quote(name) + " is no conflict that may be accepted")
+	}
+	return l, nil
 }
 
 // PlanError is a mistake of the plan that only Proxmox shows.
@@ -143,26 +146,6 @@ func (c *Cluster) book(l *Look, kind ledger.Kind) (ledger.Book, error) {
 
 func (l *Look) unread(source, reason string) {
 	l.Survey.Unread = append(l.Survey.Unread, inventory.Unread{Source: source, Reason: reason})
-}
-
-// accept moves what the operator accepts from the conflicts to Accepted. A name
-// that accepts nothing is an error: what it was to let stay may be spelt otherwise.
-func (l *Look) accept(names []string) error {
-	used := map[string]bool{}
-	l.Verdict.Conflicts = slices.DeleteFunc(l.Verdict.Conflicts, func(c inventory.Conflict) bool {
-		if c.Claim.Accept == "" || !slices.Contains(names, c.Claim.Accept) {
-			return false
-		}
-		used[c.Claim.Accept] = true
-		l.Accepted = append(l.Accepted, c)
-		return true
-	})
-	for _, n := range names {
-		if !used[n] {
-			return &PlanError{fmt.Errorf("--accept %q is no claim that may be accepted: the list of conflicts gives the names", n)}
-		}
-	}
-	return nil
 }
 
 // Others are the entries of other owners for addresses of the plan, in both kinds of

@@ -125,9 +125,6 @@ func (c *Cluster) report(l *Look) *Report {
 	for _, w := range l.Verdict.Warnings {
 		r.Warnings = append(r.Warnings, w.String())
 	}
-	for _, a := range l.Accepted {
-		r.Warnings = append(r.Warnings, "accepted: "+a.String())
-	}
 	return r
 }
 
