@@ -262,6 +262,18 @@ func TestReserveWithoutAllRights(t *testing.T) {
 	p.wants(exitDone, "release", "-f", file)
 }
 
+func TestReserveProbeFromElsewhereProvesNothing(t *testing.T) {
+	p := simulated(t, nil)
+	file := planFile(t)
+	r := p.wants(exitUnknown, "reserve", "-f", file, "--probe", "--interface", "nosuch0")
+	if !strings.Contains(r.out, "cannot be asked from here") || !strings.Contains(r.out, "nosuch0") {
+		t.Errorf("it says\n%s", r.out)
+	}
+	p.wantMembers([]string{})
+	p.wants(exitDone, "reserve", "-f", file, "--probe", "--interface", "nosuch0", "--allow-partial")
+	p.wantMembers(edgeHeld)
+}
+
 func TestReserveIsRefusedByItsCommandLine(t *testing.T) {
 	file := planFile(t)
 	for name, args := range map[string][]string{
