@@ -28,6 +28,11 @@ type Page struct {
 	// Version changes with every write to the record; empty where the server has
 	// none, and then Change and Remove are not guarded by it.
 	Version string
+	// Elsewhere are the entries of the segment's record of the other kind, see
+	// [Pair]: while there are any, nothing is claimed here. Empty for a single Book.
+	Elsewhere []Entry
+	// Yields says which of two kinds gives way when both were begun at once.
+	Yields bool
 }
 
 // Book reads and writes one segment's record on a server. Its methods make one
@@ -48,6 +53,10 @@ type Book interface {
 	// Remove deletes an entry: ErrStale as above. That the entry does not exist
 	// is no error.
 	Remove(ctx context.Context, address netip.Addr, version string) error
+	// Drop deletes the record itself, and only when it has no entry: ErrTaken when
+	// it has one. That it does not exist is no error. The server has to decide it
+	// in one step, so that it never takes along what somebody adds meanwhile.
+	Drop(ctx context.Context) error
 }
 
 // What a Book's methods fail with, to be found with errors.Is.

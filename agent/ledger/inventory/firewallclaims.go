@@ -7,11 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"homeward/agent/ledger"
 	"homeward/netplan"
 )
-
-// recordPrefix begins the names of Homeward's own sets.
-const recordPrefix = "hw-"
 
 // filterPrefix begins the names of the sets that say which addresses a guest's NIC
 // may send from.
@@ -39,7 +37,7 @@ func (t *taker) allFirewall() {
 			if t.cards[a.VMID] == nil || t.machines[a.VMID] != "" {
 				continue
 			}
-			source = fmt.Sprintf("alias guest/%s of %s", clean(a.Name), t.guestSource(a.VMID, a.Scope))
+			source = fmt.Sprintf("alias guest/%s of %s", clean(a.Name), t.guestSource(a.VMID))
 		}
 		t.firewall(Claim{Kind: FirewallAlias, Source: source, VMID: a.VMID, Accept: source,
 			Remedy: "delete the alias if nothing uses the address, or accept it if it names this plan's own address"}, a.CIDR)
@@ -74,7 +72,7 @@ type aliasKey struct {
 func (t *taker) setClaim(set IPSet) (c Claim, ok bool) {
 	if set.VMID == 0 {
 		source := "ipset dc/" + clean(set.Name)
-		if !strings.HasPrefix(set.Name, recordPrefix) {
+		if _, record := ledger.SegmentOf(set.Name); !record {
 			return Claim{Kind: FirewallSet, Source: source, Accept: source,
 				Remedy: "delete the member if nothing uses the address, or accept the set if it is for this plan's own addresses"}, true
 		}
@@ -88,17 +86,14 @@ func (t *taker) setClaim(set IPSet) (c Claim, ok bool) {
 	if !slices.ContainsFunc(t.cards[set.VMID], func(c Card) bool { return c.Key() == key }) {
 		return c, false
 	}
-	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: t.guestSource(set.VMID, set.Scope) + ", " + set.Name,
+	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: t.guestSource(set.VMID) + ", " + set.Name,
 		Accept: "guest " + strconv.Itoa(set.VMID) + " " + set.Name,
 		Remedy: "delete the member if the guest does not use the address, or leave it out of the plan"}, true
 }
 
-func (t *taker) guestSource(vmid int, scope string) string {
+func (t *taker) guestSource(vmid int) string {
 	if g := t.guests[vmid]; g != nil {
 		return g.source()
-	}
-	if scope != "" {
-		return clean(scope)
 	}
 	return fmt.Sprintf("guest %d", vmid)
 }
@@ -106,13 +101,15 @@ func (t *taker) guestSource(vmid int, scope string) string {
 // otherRecord says whether a record of Homeward's is kept under one of the
 // segment's other names.
 func (t *taker) otherRecord(name string) bool {
-	for _, s := range t.spellings {
-		if fmt.Sprintf("%s%s-%d", recordPrefix, recordName(s.Bridge), s.VLAN) == name {
-			return true
+	names := slices.Clone(t.spellings)
+	for _, v := range t.snapshot.VNets {
+		if t.Segment.VNet == "" && t.vnetOn(v) {
+			names = append(names, netplan.Segment{VNet: v.Name})
 		}
 	}
-	return slices.ContainsFunc(t.snapshot.VNets, func(v VNet) bool {
-		return t.Segment.VNet == "" && recordPrefix+"vnet-"+recordName(v.Name) == name && t.vnetOn(v)
+	return slices.ContainsFunc(names, func(s netplan.Segment) bool {
+		record, err := ledger.SetName(s)
+		return err == nil && record == name
 	})
 }
 
