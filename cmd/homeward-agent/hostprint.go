@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -81,6 +82,7 @@ func (h *host) find(r segment.Report) findings {
 		}
 		out.answers = append(out.answers, f)
 	}
+	slices.SortFunc(out.answers, func(a, b finding) int { return a.Address.Compare(b.Address) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"homeward/agent/kernel"
@@ -94,6 +95,7 @@ func (w *watched) fromHost(dir string) error {
 	if err != nil {
 		return fmt.Errorf("asking for this host's name: %w", err)
 	}
+	node, _, _ = strings.Cut(node, ".") // Proxmox names its nodes without the domain
 	s, err := pvefs.ReadDir(node, dir, pvefs.NetworkDir)
 	if err != nil {
 		return err
