@@ -19,11 +19,11 @@ const (
 )
 
 // whole is a transport that gives only answers which came whole and are Proxmox's.
-// The library above it would take an empty or a foreign one for success.
+// The library above it would take an empty or a foreign one for success, and the HTTP
+// client between the two would take the token to wherever a redirect points.
 type whole struct{ next http.RoundTripper }
 
-// answerFault is an answer that is not Proxmox's. Done says that its status was
-// 2xx, so that a write may have happened.
+// answerFault is an answer that is not Proxmox's.
 type answerFault struct {
 	status int
 	text   string

@@ -116,7 +116,11 @@ func TestBooks(t *testing.T) {
 			expect("removing the other's own", "done", b.Remove(ctx, eleven, version(t, b)))
 			shows()
 			expect("dropping", "done", b.Drop(ctx))
-			shows("none")
+			if kind == "pools" {
+				shows() // with the outer pool the token's rights on it would go
+			} else {
+				shows("none")
+			}
 		})
 	}
 }
@@ -286,7 +290,7 @@ func TestPoolBookAgainstLateDeletes(t *testing.T) {
 		if err := errors.Join(b.Remove(t.Context(), address, ""), b.Drop(t.Context())); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]string{"none"}, page(t, a)); diff != "" {
+		if diff := cmp.Diff([]string(nil), page(t, a)); diff != "" {
 			t.Error(diff)
 		}
 	})

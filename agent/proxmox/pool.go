@@ -201,9 +201,16 @@ func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) err
 	return err
 }
 
-// Drop deletes the outer pool when it is empty: ErrTaken when it is not. That it
-// does not exist is no error.
-func (b *PoolBook) Drop(ctx context.Context) error { return b.delete(ctx, b.name) }
+// Drop leaves the outer pool where it is, because the server deletes the rights on a
+// pool with it, and those are what the token writes with. ErrTaken when it is not
+// empty.
+func (b *PoolBook) Drop(ctx context.Context) error {
+	claims, _, err := b.read(ctx)
+	if err == nil && len(claims) > 0 {
+		return fmt.Errorf("%w: the resource pool %s has %d addresses", ledger.ErrTaken, b.name, len(claims))
+	}
+	return err
+}
 
 func (b *PoolBook) make(ctx context.Context, id, comment string) error {
 	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, nil)

@@ -3,8 +3,11 @@ package pvefs
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,16 +28,55 @@ func vmidOf(name, suffix string) (int, bool) {
 	return n, err == nil && n >= minVMID && n <= maxVMID && strconv.Itoa(n) == digits
 }
 
+// conf is a guest's file.
+type conf struct {
+	dir    fs.FS
+	entry  fs.DirEntry
+	result inventory.Guest
+	bad    []inventory.Unread
+}
+
+// guestDirs are a node's directories of guests.
+var guestDirs = map[inventory.GuestKind]string{inventory.QEMU: "qemu-server", inventory.LXC: "lxc"}
+
+// guests reads the guests of all nodes.
+func (r *reader) guests() {
+	running := r.running()
+	var confs []conf
+	for _, node := range r.out.Nodes {
+		for _, kind := range []inventory.GuestKind{inventory.QEMU, inventory.LXC} {
+			dir, err := list(r.cluster, path.Join("nodes", node.Name, guestDirs[kind]))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				r.unread(fmt.Sprintf("guests on %s", netplan.Quote(node.Name)), err)
+				continue
+			}
+			defer dir.close()
+			for _, e := range dir.entries {
+				if vmid, ok := vmidOf(e.Name(), ".conf"); ok {
+					confs = append(confs, conf{dir: dir, entry: e, result: inventory.Guest{Kind: kind, VMID: vmid, Node: node.Name, Running: running[vmid]}})
+				}
+			}
+		}
+	}
+	each(confs, (*conf).read)
+	for _, c := range confs {
+		r.out.Unread = append(r.out.Unread, c.bad...)
+		r.out.Guests = append(r.out.Guests, c.result)
+	}
+	slices.SortStableFunc(r.out.Guests, func(a, b inventory.Guest) int { return a.VMID - b.VMID })
+}
+
 // read fills in the result. A guest whose file cannot be read is still a guest.
-func (c *conf) read(cluster fs.FS) {
-	c.result = inventory.Guest{Kind: c.kind, VMID: c.vmid, Node: c.node}
-	b, err := read(cluster, c.path, maxConf)
+func (c *conf) read() {
+	b, err := readKind(c.dir, c.entry.Name(), c.entry.Type(), maxConf)
 	if err != nil {
 		c.bad = append(c.bad, inventory.Unread{Source: c.result.Source(), Reason: fmt.Sprintf("its configuration cannot be read: %v", err)})
 		return
 	}
-	bad := parseGuest(string(b), &c.result)
-	for _, line := range bad {
+	for _, line := range parseGuest(string(b), &c.result) {
 		c.bad = append(c.bad, inventory.Unread{Source: c.result.Source(), Reason: fmt.Sprintf("the line %s cannot be read", netplan.Quote(line))})
 	}
 }

@@ -3,12 +3,7 @@ package pvefs
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path"
-	"slices"
-	"sync"
 
 	"homeward/agent/ledger/inventory"
 	"homeward/netplan"
@@ -29,31 +24,19 @@ type Host struct {
 	Cluster, Network fs.FS
 }
 
-// The largest files that are read, in bytes. Proxmox's own file system takes no
-// more than 1 MiB a file.
-const (
-	maxFile = 4 << 20
-	maxConf = 1 << 20 // a guest's
-)
-
-// readers is how many files are read at once: each read of /etc/pve is answered by
-// another process.
-const readers = 8
-
 // ReadDir reads a host's directories, mostly ClusterDir and NetworkDir. It fails
 // where clusterDir is not one of a Proxmox cluster, or may not be read.
 func ReadDir(node, clusterDir, networkDir string) (*inventory.Snapshot, error) {
-	// A Root refuses links that lead out of it.
-	cluster, err := os.OpenRoot(clusterDir)
+	cluster, err := openRoot(clusterDir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the cluster's files: %w", err)
 	}
 	defer cluster.Close()
-	h := Host{Node: node, Cluster: cluster.FS()}
-	network, err := os.OpenRoot(networkDir)
+	h := Host{Node: node, Cluster: cluster}
+	network, err := openRoot(networkDir)
 	if err == nil {
 		defer network.Close()
-		h.Network = network.FS()
+		h.Network = network
 	}
 	return Read(h)
 }
@@ -66,21 +49,19 @@ func Read(h Host) (*inventory.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the nodes of a Proxmox cluster: %w", err)
 	}
-	var confs []conf
 	known := false
 	for _, node := range nodes {
 		if !node.IsDir() {
+			r.unread("node "+netplan.Quote(node.Name()), "it is no directory, which is all that is followed")
 			continue
 		}
 		known = known || node.Name() == h.Node
-		confs = append(confs, r.confs(node.Name(), inventory.QEMU)...)
-		confs = append(confs, r.confs(node.Name(), inventory.LXC)...)
 		r.node(node.Name(), h)
 	}
 	if !known {
 		return nil, fmt.Errorf("the Proxmox cluster has no node %s: it has %s", netplan.Quote(h.Node), names(nodes))
 	}
-	r.guests(confs)
+	r.guests()
 	r.sdn()
 	r.firewall()
 	return r.out, nil
@@ -120,82 +101,4 @@ func (r *reader) file(name, source string) []byte {
 		return nil
 	}
 	return b
-}
-
-// read reads one regular file of at most limit bytes.
-func read(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	info, err := fs.Lstat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", netplan.Quote(name))
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes", netplan.Quote(name), limit)
-	}
-	return b, nil
-}
-
-// conf is a guest's file.
-type conf struct {
-	kind   inventory.GuestKind
-	node   string
-	vmid   int
-	path   string
-	result inventory.Guest
-	bad    []inventory.Unread
-}
-
-// confs lists the guests of one kind on a node.
-func (r *reader) confs(node string, kind inventory.GuestKind) []conf {
-	dir := path.Join("nodes", node, "qemu-server")
-	if kind == inventory.LXC {
-		dir = path.Join("nodes", node, "lxc")
-	}
-	entries, err := fs.ReadDir(r.cluster, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.unread(fmt.Sprintf("guests on %s", netplan.Quote(node)), err)
-	}
-	var out []conf
-	for _, e := range entries {
-		if vmid, ok := vmidOf(e.Name(), ".conf"); ok {
-			out = append(out, conf{kind: kind, node: node, vmid: vmid, path: path.Join(dir, e.Name())})
-		}
-	}
-	return out
-}
-
-// guests reads the guests' files, several at once.
-func (r *reader) guests(confs []conf) {
-	running := r.running()
-	var wait sync.WaitGroup
-	next := make(chan *conf)
-	for range min(readers, len(confs)) {
-		wait.Go(func() {
-			for c := range next {
-				c.read(r.cluster)
-			}
-		})
-	}
-	for i := range confs {
-		next <- &confs[i]
-	}
-	close(next)
-	wait.Wait()
-	r.out.Guests = slices.Grow(r.out.Guests, len(confs))
-	for _, c := range confs {
-		r.out.Unread = append(r.out.Unread, c.bad...)
-		c.result.Running = running[c.vmid]
-		r.out.Guests = append(r.out.Guests, c.result)
-	}
 }

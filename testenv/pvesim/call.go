@@ -62,7 +62,7 @@ func (c *call) admit() error {
 		return refuse("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
 	}
 	if !n.Online && name != c.node {
-		return &problem{status: statusNoRoute, message: "No route to host"}
+		return &problem{status: statusNoRoute, message: "No route to host", bare: true}
 	}
 	return nil
 }
@@ -80,9 +80,12 @@ func (s *Sim) write(c *call, refusal Refusal) (any, error) {
 		}
 		return nil, refuse("cfs-lock '%s' error: no quorum!", lock)
 	}
+	if refusal == RefuseLock {
+		s.sleep(s.options.Times.GiveUp)
+	}
 	if refusal == RefuseLock || !s.locks.take(lock, s) {
-		if refusal == RefuseLock {
-			s.sleep(s.options.Times.GiveUp)
+		if lock == "" {
+			return nil, refuse("can't lock file '/var/lock/%s' - got timeout", c.file())
 		}
 		return nil, refuse("cfs-lock '%s' error: got lock request timeout", lock)
 	}

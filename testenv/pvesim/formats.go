@@ -100,7 +100,11 @@ func verifyPool(v string) string {
 	return ""
 }
 
+// verifySubnet checks a network, or a subnet's id: ZONE-NETWORK-LENGTH.
 func verifySubnet(v string) string {
+	if parts := strings.SplitN(v, "-", 3); len(parts) == 3 {
+		v = parts[1] + "/" + parts[2]
+	}
 	if p, err := netip.ParsePrefix(v); err != nil || p != p.Masked() {
 		return "value does not look like a valid network"
 	}

@@ -7,11 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"homeward/agent/ledger"
 	"homeward/netplan"
 )
-
-// recordPrefix begins the names of Homeward's own sets.
-const recordPrefix = "hw-"
 
 // filterPrefix begins the names of the sets that say which addresses a guest's NIC
 // may send from.
@@ -74,7 +72,7 @@ type aliasKey struct {
 func (t *taker) setClaim(set IPSet) (c Claim, ok bool) {
 	if set.VMID == 0 {
 		source := "ipset dc/" + clean(set.Name)
-		if !strings.HasPrefix(set.Name, recordPrefix) {
+		if _, record := ledger.SegmentOf(set.Name); !record {
 			return Claim{Kind: FirewallSet, Source: source, Accept: source,
 				Remedy: "delete the member if nothing uses the address, or accept the set if it is for this plan's own addresses"}, true
 		}
@@ -106,13 +104,15 @@ func (t *taker) guestSource(vmid int, scope string) string {
 // otherRecord says whether a record of Homeward's is kept under one of the
 // segment's other names.
 func (t *taker) otherRecord(name string) bool {
-	for _, s := range t.spellings {
-		if fmt.Sprintf("%s%s-%d", recordPrefix, recordName(s.Bridge), s.VLAN) == name {
-			return true
+	names := slices.Clone(t.spellings)
+	for _, v := range t.snapshot.VNets {
+		if t.Segment.VNet == "" && t.vnetOn(v) {
+			names = append(names, netplan.Segment{VNet: v.Name})
 		}
 	}
-	return slices.ContainsFunc(t.snapshot.VNets, func(v VNet) bool {
-		return t.Segment.VNet == "" && recordPrefix+"vnet-"+recordName(v.Name) == name && t.vnetOn(v)
+	return slices.ContainsFunc(names, func(s netplan.Segment) bool {
+		record, err := ledger.SetName(s)
+		return err == nil && record == name
 	})
 }
 

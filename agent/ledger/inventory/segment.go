@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"homeward/agent/ledger"
 	"homeward/netplan"
 )
 
@@ -186,42 +186,21 @@ func (l *location) elsewhere() {
 	}
 }
 
-// distinct refuses a segment whose record another bridge or VNet would share.
+// distinct refuses a segment whose record another one would share.
 func (l *location) distinct() error {
-	own := l.Segment.Name()
-	if l.Segment.VNet != "" {
-		for name := range l.vnets {
-			if name != own && recordName(name) == recordName(own) {
-				return sharedRecord("VNets", own, name)
-			}
-		}
-		return nil
-	}
-	for _, node := range l.nodeNames() {
-		for _, bridge := range l.nodes[node].bridges {
-			if bridge != own && recordName(bridge) == recordName(own) {
-				return sharedRecord("bridges", own, bridge)
-			}
+	var all []netplan.Segment
+	for name, vnets := range l.vnets {
+		if l.zones[vnets[0].Zone].Type != vlanZone {
+			all = append(all, netplan.Segment{VNet: name, VLAN: l.Segment.VLAN})
 		}
 	}
-	return nil
-}
-
-func sharedRecord(what, own, other string) error {
-	return fmt.Errorf("%s %s and %s: their reservations would have one name: rename one of them", what, clean(own), clean(other))
-}
-
-// recordName is a bridge or VNet as the names of records have it.
-func recordName(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
+	for _, w := range l.nodes {
+		for _, bridge := range w.bridges {
+			all = append(all, netplan.Segment{Bridge: bridge, VLAN: l.Segment.VLAN})
 		}
-		return '-'
-	}, s)
+	}
+	slices.SortFunc(all, compareSegments)
+	return ledger.CheckNames(l.Segment, slices.Compact(all))
 }
 
 func (l *location) nodeNames() []string {

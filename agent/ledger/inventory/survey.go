@@ -65,6 +65,11 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 	t.allFirewall()
 	t.claims = append(t.claims, own.Strangers...)
 	slices.SortFunc(t.claims, compareClaims)
+	// What is so now and after a pending change is said once; now comes first.
+	t.claims = slices.CompactFunc(t.claims, func(a, b Claim) bool {
+		b.Pending = a.Pending
+		return a == b
+	})
 	slices.SortFunc(t.unread, compareUnread)
 	slices.Sort(t.notes)
 	return &Survey{
