@@ -287,6 +287,10 @@ func TestPoolBookAgainstLateDeletes(t *testing.T) {
 		if diff := cmp.Diff([]string{"192.0.2.11/32 bob ingress pending"}, page(t, a)); diff != "" {
 			t.Error(diff)
 		}
+		// The stranger's pool goes first, and alone: meanwhile all may have changed.
+		if err := b.Remove(t.Context(), address, ""); !errors.Is(err, ledger.ErrStale) {
+			t.Errorf("removing what has a stranger's pool in it: %v", err)
+		}
 		if err := errors.Join(b.Remove(t.Context(), address, ""), b.Drop(t.Context())); err != nil {
 			t.Error(err)
 		}
