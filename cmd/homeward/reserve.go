@@ -99,11 +99,8 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	if f.probe {
 		t.askSegment(ctx, s, l, f.interfaceName)
 	}
-	if !f.dryRun {
-		if err := t.obtainOwner(s, f.file); err != nil {
-			return err
-		}
-	} else if s.Owner.ID == "" {
+	s.MakeOwner = func() error { return t.makeOwner(s, f.file) }
+	if f.dryRun && s.Owner.ID == "" {
 		t.log.Info("no " + ownerid.FileName + " yet: the first reserve makes the owner's id, here it is zeros")
 	}
 	report, err := s.Reserve(ctx, l, reservation.ReserveOptions{DryRun: f.dryRun, Partial: f.partial})
@@ -120,11 +117,8 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	return errors.Join(code, t.showReport(f.output, report))
 }
 
-// obtainOwner gives the owner its id, which is kept before anything is claimed.
-func (t *tool) obtainOwner(s *site, file string) error {
-	if s.Owner.ID != "" {
-		return nil
-	}
+// makeOwner gives the owner an id and keeps it.
+func (t *tool) makeOwner(s *site, file string) error {
 	id, made, err := ownerid.Obtain(filepath.Dir(file))
 	if err != nil {
 		return err

@@ -205,7 +205,10 @@ func TestReserveOfAnotherClusterAndOfTheSameName(t *testing.T) {
 		if !strings.Contains(r.out, "cluster edge (id ") || !strings.Contains(r.out, hint) {
 			t.Errorf("it says\n%s", r.out)
 		}
-		p.wants(exitDone, "release", "-f", file)
+		if _, err := os.Stat(filepath.Join(filepath.Dir(file), ownerid.FileName)); err == nil {
+			t.Error("a loser that claimed nothing has an owner's id")
+		}
+		p.wants(exitUsage, "release", "-f", file)
 		p.wantMembers(edgeHeld)
 	}
 
