@@ -200,7 +200,7 @@ func TestReserveOfAnotherClusterAndOfTheSameName(t *testing.T) {
 	p := simulated(t, nil)
 	first, other, twin := planFile(t), planFile(t, "name: edge", "name: lab"), planFile(t)
 	p.wants(exitDone, "reserve", "-f", first)
-	for file, hint := range map[string]string{other: "choose another address", twin: "homeward.id of the first reserve"} {
+	for file, hint := range map[string]string{other: "choose another address", twin: "put its homeward.id beside"} {
 		r := p.wants(exitTaken, "reserve", "-f", file)
 		if !strings.Contains(r.out, "cluster edge (id ") || !strings.Contains(r.out, hint) {
 			t.Errorf("it says\n%s", r.out)
