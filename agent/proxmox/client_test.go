@@ -109,7 +109,7 @@ func TestAnswers(t *testing.T) {
 			answer(w, 200, `{"data":[`)
 		}, "unknown", "-", "before the answer was whole"},
 		"half of JSON":          {func(w http.ResponseWriter) { answer(w, 200, `{"data":[{"cidr":"19`) }, "unknown", "-", "broken JSON"},
-		"an endless answer":     {func(w http.ResponseWriter) { endless(w) }, "unknown", "-", "over 64 MiB"},
+		"an endless answer":     {func(w http.ResponseWriter) { endless(w) }, "unknown", "-", "over 32 MiB"},
 		"a reset":               {reset, "unknown", "-", "closed before the answer"},
 		"an echo":               {func(w http.ResponseWriter) { answer(w, 500, message("no: PVEAPIToken=homeward@pve!test="+theSecret)) }, "unknown", "-", "[secret]"},
 		"an echo, by parameter": {func(w http.ResponseWriter) { answer(w, 400, parameter(theSecret, theSecret)) }, "refused", "refused", "[secret]"},
