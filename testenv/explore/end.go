@@ -37,13 +37,13 @@ func (s *search) end(w world) string {
 // order, alone, in the given order.
 func (s *search) mend(w world, order []int) (world, string) {
 	for _, i := range order {
-		result := s.n.machines[w.procs[i].machine].Result()
+		result := s.n.result(w.procs[i].actor)
 		if !w.procs[i].faulty && !(s.scenario.Disordered && result.Outcome == ledger.Lost) {
 			continue
 		}
 		w = s.restarted(w, i)
 		ends := false
-		if w.server, w.procs[i].machine, ends = s.alone(w.server, w.procs[i].machine); !ends {
+		if w.server, w.procs[i].actor, ends = s.alone(w.server, w.procs[i].actor); !ends {
 			return w, s.scenario.Processes[i].Name + " does not end"
 		}
 	}
@@ -53,7 +53,7 @@ func (s *search) mend(w world, order []int) (world, string) {
 // alone runs a machine to its end while nobody else does anything.
 func (s *search) alone(server, machine int32) (int32, int32, bool) {
 	for range maxAlone {
-		if s.n.next(machine).Op == ledger.OpDone {
+		if s.n.ended(machine) {
 			return server, machine, true
 		}
 		came := s.n.serve(server, s.n.requestOf[machine])
@@ -66,7 +66,7 @@ func (s *search) alone(server, machine int32) (int32, int32, bool) {
 func (s *search) checkMended(w world) string {
 	page := s.n.server.Page(w.server)
 	for i, p := range s.scenario.Processes {
-		result := s.n.machines[w.procs[i].machine].Result()
+		result := s.n.result(w.procs[i].actor)
 		for _, e := range page.Owned(p.Owner) {
 			if e.Record.State != ledger.Held {
 				return fmt.Sprintf("%s is left pending for %s", e.Prefix.Addr(), p.Name)
@@ -101,7 +101,7 @@ func (s *search) allLost(w world) string {
 			continue
 		}
 		reservers++
-		result := s.n.machines[w.procs[i].machine].Result()
+		result := s.n.result(w.procs[i].actor)
 		outside := slices.ContainsFunc(result.Conflicts, func(c ledger.Conflict) bool { return !racing(c.Entry) })
 		if result.Outcome == ledger.Done || outside {
 			return ""
@@ -117,7 +117,7 @@ func (s *search) allLost(w world) string {
 func (s *search) outcomes(w world) string {
 	var words []string
 	for i, p := range s.scenario.Processes {
-		words = append(words, fmt.Sprintf("%s %s", p.Name, s.n.machines[w.procs[i].machine].Result().Outcome))
+		words = append(words, fmt.Sprintf("%s %s", p.Name, s.n.result(w.procs[i].actor).Outcome))
 	}
 	return strings.Join(words, ", ")
 }

@@ -33,6 +33,10 @@ type Scenario struct {
 	// Prompt says that a request is done at once or never: no answer is given, but
 	// nothing happens later.
 	Prompt bool
+	// Loose says that what is done late can take away a pending entry of somebody
+	// else, who finds that out before holding it and makes it again, and can make a
+	// held one pending. So it is with resource pools.
+	Loose bool
 	// Disordered says that somebody has leftovers of another plan, above what it
 	// still has to claim. When they are given up just as another loses patience over
 	// them, both can lose; then both run again.

@@ -17,8 +17,8 @@ type world struct {
 
 // proc is a process in a world.
 type proc struct {
-	machine int32
-	run     int8
+	actor int32
+	run   int8
 	// faulty says that it was killed or left without an answer before.
 	faulty bool
 }
@@ -33,7 +33,7 @@ const maxNumber = 1 << 16
 func (w world) key() key {
 	k := key{uint64(w.server)}
 	for i, p := range w.procs {
-		k[0] |= uint64(p.machine) << (16 * (i + 1))
+		k[0] |= uint64(p.actor) << (16 * (i + 1))
 		k[1] |= uint64(uint16(w.late[i])) << (16 * i)
 		k[1] |= uint64(p.run) << (48 + 4*i)
 		if p.faulty {
@@ -84,9 +84,13 @@ func Search(server Server, sc Scenario) (Found, error) {
 			if err != nil {
 				return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
 			}
-			s.starts[i] = append(s.starts[i], s.n.machine(m))
+			a, err := server.Start(p.Owner, m)
+			if err != nil {
+				return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+			}
+			s.starts[i] = append(s.starts[i], s.n.actor(a))
 		}
-		w.procs[i].machine = s.starts[i][0]
+		w.procs[i].actor = s.starts[i][0]
 	}
 	s.run(w)
 	return s.found, nil
@@ -183,9 +187,9 @@ func (s *search) steps(w world) []step {
 // stepsOf appends the steps of one process.
 func (s *search) stepsOf(steps []step, w world, i int) []step {
 	p := w.procs[i]
-	req := s.n.requestOf[p.machine]
-	if s.n.next(p.machine).Op == ledger.OpDone {
-		if s.n.machines[p.machine].Result().Outcome == ledger.Unknown {
+	req := s.n.requestOf[p.actor]
+	if s.n.ended(p.actor) {
+		if s.n.result(p.actor).Outcome == ledger.Unknown {
 			steps = append(steps, step{s.restarted(w, i), i, none, again})
 		}
 		return steps
@@ -193,8 +197,8 @@ func (s *search) stepsOf(steps []step, w world, i int) []step {
 	came := s.n.serve(w.server, req)
 	to := w
 	to.server = came.after
-	to.procs[i].machine = s.n.take(p.machine, came.reply)
-	if s.fused(p.machine, to.procs[i].machine) {
+	to.procs[i].actor = s.n.take(p.actor, came.reply)
+	if s.fused(p.actor, to.procs[i].actor) {
 		steps = s.stepsOf(steps, to, i)
 	} else {
 		steps = append(steps, step{to, i, req, answered})
@@ -207,17 +211,19 @@ func (s *search) stepsOf(steps []step, w world, i int) []step {
 
 // fused says that a read and the write which it led to count as one step: the
 // write is guarded by the version that was read, and had anything come in between,
-// it would be refused and leave the machine exactly where it was before the read.
+// it would be refused and leave the process exactly where it was before the read.
 func (s *search) fused(before, after int32) bool {
-	return s.n.next(before).Op == ledger.OpRead && s.n.next(after).Version != "" &&
-		s.n.take(after, s.n.stale) == before
+	if s.n.ended(after) || s.n.requests[s.n.requestOf[before]].Writes() {
+		return false
+	}
+	return s.n.requests[s.n.requestOf[after]].Guarded() && s.n.take(after, s.n.stale) == before
 }
 
 // faults appends the ways in which a request can go wrong.
 func (s *search) faults(steps []step, w world, i int, req, after int32) []step {
 	w.procs[i].faulty = true
 	open, killed := w, s.restarted(w, i)
-	open.procs[i].machine = s.n.take(w.procs[i].machine, s.n.unanswered)
+	open.procs[i].actor = s.n.take(w.procs[i].actor, s.n.unanswered)
 	steps = append(steps, step{open, i, none, unknownNever}, step{killed, i, none, killedNever})
 	if !s.n.requests[req].Writes() {
 		return steps
@@ -241,6 +247,6 @@ func (s *search) faults(steps []step, w world, i int, req, after int32) []step {
 func (s *search) restarted(w world, i int) world {
 	p := &w.procs[i]
 	p.run++
-	p.machine = s.starts[i][min(int(p.run), len(s.starts[i])-1)]
+	p.actor = s.starts[i][min(int(p.run), len(s.starts[i])-1)]
 	return w
 }
