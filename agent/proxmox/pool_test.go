@@ -68,7 +68,7 @@ func TestPoolBookAgainstLateDeletes(t *testing.T) {
 		if err := b.Change(t.Context(), address, record(bob, ledger.Held), ""); class(err) != "gone" {
 			t.Errorf("holding what went: %v", err)
 		}
-		if _, stays := sim.State().Pools()[id+"/"+bob.ID]; stays {
+		if _, stays := sim.State().Pools()[id+"/"+ownerPool(bob)]; stays {
 			t.Error("the loser's pool stays in the winner's address")
 		}
 		if err := a.Change(t.Context(), address, record(alice, ledger.Held), ""); err != nil {
@@ -78,13 +78,17 @@ func TestPoolBookAgainstLateDeletes(t *testing.T) {
 	t.Run("a dead loser's pool is cleared away", func(t *testing.T) {
 		sim, _, a, b := begin(t)
 		if err := sim.Change(func(st *pvesim.State) error {
-			st.AddPool(id+"/"+alice.ID, record(alice, ledger.Held).String())
+			st.AddPool(id+"/"+ownerPool(alice), record(alice, ledger.Held).String())
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]string{"192.0.2.11/32 bob ingress pending"}, page(t, a)); diff != "" {
 			t.Error(diff)
+		}
+		// The stranger's pool goes first, and alone: meanwhile all may have changed.
+		if err := b.Remove(t.Context(), address, ""); class(err) != "stale" {
+			t.Errorf("removing what has a stranger's pool in it: %v", err)
 		}
 		if err := errors.Join(b.Remove(t.Context(), address, ""), b.Drop(t.Context())); err != nil {
 			t.Error(err)

@@ -87,7 +87,7 @@ func writePools(t *testing.T, sim *pvesim.Sim, page ledger.Page) {
 			id := ledger.AddressPool(recordName, e.Prefix.Addr())
 			st.AddPool(id, strings.Replace(e.Comment, "state=held", "state=pending", 1))
 			if e.Record.State == ledger.Held {
-				st.AddPool(id+"/"+e.Record.Owner.ID, e.Comment)
+				st.AddPool(id+"/"+e.Record.Owner.ID+"-"+e.Record.Owner.Cluster, e.Comment)
 			}
 		}
 		return nil
