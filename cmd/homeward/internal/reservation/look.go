@@ -57,7 +57,7 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 		return nil, err
 	}
 	l := &Look{Wants: wants}
-	if l.Snapshot, err = c.snapshot(ctx, o); err != nil {
+	if l.Snapshot, err = c.snapshot(ctx, o, rights); err != nil {
 		return nil, err
 	}
 	if l.Survey, err = inventory.Take(c.Plan, l.Snapshot); err != nil {
@@ -92,12 +92,12 @@ func (e *PlanError) Error() string { return e.err.Error() }
 // Unwrap gives the cause.
 func (e *PlanError) Unwrap() error { return e.err }
 
-func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (*inventory.Snapshot, error) {
+func (c *Cluster) snapshot(ctx context.Context, o LookOptions, rights proxmox.Rights) (*inventory.Snapshot, error) {
 	if o.Local != nil {
 		return o.Local()
 	}
 	return proxmox.Read(ctx, c.API, proxmox.ReadOptions{
-		Live:     o.Live,
+		Live: o.Live, Rights: rights,
 		Closer:   func(s *inventory.Snapshot) []int { return inventory.Near(c.Plan, s) },
 		Progress: func(done, total int) { c.Progress("reading what Proxmox knows", done, total) },
 	})
