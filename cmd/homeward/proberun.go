@@ -37,11 +37,11 @@ func (t *tool) runProbe(ctx context.Context, f probeFlags, prober *probe.Prober)
 	close(over)
 	showing.Wait()
 
-	summary := prober.Summary()
-	err := written
-	if err == nil {
-		err = t.printProbe(f, &summary)
+	if written != nil {
+		return written // the run was cut off by it, so that it judges nothing
 	}
+	summary := prober.Summary()
+	err := t.printProbe(f, &summary)
 	if f.plot != "" {
 		err = errors.Join(err, writePlot(f.plot, timeline.Drawing{Summary: &summary}))
 	}
