@@ -64,7 +64,7 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 		return nil, t.refuse(f.output, err)
 	}
 	if result.Plan.External == nil {
-		return nil, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external")
+		return nil, t.fail(f.output, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external"))
 	}
 	access, warnings, err := load.Access(f.file, result.Spec.Proxmox, os.Getenv)
 	if err != nil {
@@ -75,11 +75,11 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 	}
 	client, err := t.client(access)
 	if err != nil {
-		return nil, err
+		return nil, t.fail(f.output, err)
 	}
 	id, err := ownerid.Load(filepath.Dir(f.file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &coded{exitUsage, err}
+		return nil, t.fail(f.output, &coded{exitUsage, err})
 	}
 	p := newProgress(t.err)
 	var mu sync.Mutex
@@ -116,8 +116,7 @@ func (s *site) look(ctx context.Context, f *lookFlags) (*reservation.Look, error
 	if f.local {
 		o.Local = localSnapshot
 	}
-	l, err := s.Look(ctx, o)
-	return l, outcomeOf(err)
+	return s.Look(ctx, o)
 }
 
 // localSnapshot reads this Proxmox host's files.
@@ -129,12 +128,28 @@ func localSnapshot() (*inventory.Snapshot, error) {
 	return pvefs.ReadDir(name, pvefs.ClusterDir, pvefs.NetworkDir)
 }
 
+// fail gives an error of a reservation its exit code; with -o json or yaml it is on
+// standard output, in the shape of a faulty plan's, so that a script finds it there.
+func (t *tool) fail(format string, err error) error {
+	err = outcomeOf(err)
+	if err == nil || format == "table" {
+		return err
+	}
+	report := struct {
+		Errors []load.Located `json:"errors"`
+	}{[]load.Located{{Message: err.Error()}}}
+	return errors.Join(said(codeOf(err)), encode(t.out, format, report))
+}
+
 // outcomeOf gives an error of a reservation its exit code.
 func outcomeOf(err error) error {
 	var plan *reservation.PlanError
+	var known *coded
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &known):
+		return err
 	case errors.As(err, &plan):
 		return &coded{exitUsage, err}
 	case errors.Is(err, ledger.ErrUnknown):

@@ -48,16 +48,16 @@ func (t *tool) release(ctx context.Context, f *releaseFlags) error {
 		return err
 	}
 	if f.owner == "" && s.Owner.ID == "" {
-		return usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file)
+		return t.fail(f.output, usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file))
 	}
 	l, err := s.look(ctx, &f.lookFlags)
 	if err != nil {
-		return err
+		return t.fail(f.output, err)
 	}
 	report, err := s.Release(ctx, l, reservation.ReleaseOptions{DryRun: f.dryRun, Dead: f.owner, Partial: f.partial})
 	s.progress.end()
 	if err != nil {
-		return outcomeOf(err)
+		return t.fail(f.output, err)
 	}
 	return errors.Join(exitOf(report), t.showReport(f.output, report))
 }

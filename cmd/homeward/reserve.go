@@ -94,7 +94,7 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	s.Patience = f.wait
 	l, err := s.look(ctx, &f.lookFlags)
 	if err != nil {
-		return err
+		return t.fail(f.output, err)
 	}
 	if f.probe {
 		t.askSegment(ctx, s, l, f.interfaceName)
@@ -106,13 +106,16 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	report, err := s.Reserve(ctx, l, reservation.ReserveOptions{DryRun: f.dryRun, Partial: f.partial})
 	s.progress.end()
 	if err != nil {
-		return outcomeOf(err)
+		return t.fail(f.output, err)
 	}
 	code := exitOf(report)
 	if f.guests && (report.Outcome == reservation.Reserved || report.Outcome == reservation.Rehearsed) {
 		var work error
 		report.Guests, work = t.guests(ctx, s, l, f)
-		code = errors.Join(code, work)
+		if work != nil {
+			report.Error = work.Error()
+			code = said(codeOf(work))
+		}
 	}
 	return errors.Join(code, t.showReport(f.output, report))
 }

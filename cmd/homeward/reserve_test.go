@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"homeward/agent/ledger/inventory"
+	"homeward/agent/pvefs"
 	"homeward/cmd/homeward/internal/ownerid"
 	"homeward/cmd/homeward/internal/reservation"
 	"homeward/netplan/load"
@@ -263,6 +265,78 @@ func TestReserveWithoutAllRights(t *testing.T) {
 		t.Errorf("status:\n%s", s.out)
 	}
 	p.wants(exitDone, "release", "-f", file)
+}
+
+func TestFailuresAreJSONForScripts(t *testing.T) {
+	p := simulated(t, nil)
+	file := planFile(t)
+	for name, c := range map[string]struct {
+		code exitCode
+		args []string
+	}{
+		"release without an owner": {exitUsage, []string{"release", "-f", file, "-o", "json"}},
+		"owner that owns nothing":  {exitUsage, []string{"release", "-f", file, "-o", "json", "--owner", "0123456789abcdef"}},
+		"plan":                     {exitUsage, []string{"status", "-f", planFile(t, "vlan: 1691", "vlan: 5000"), "-o", "json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := p.wants(c.code, c.args...)
+			var report struct {
+				Errors []struct{ Message string }
+			}
+			if err := json.Unmarshal([]byte(r.out), &report); err != nil || len(report.Errors) == 0 || report.Errors[0].Message == "" {
+				t.Errorf("%v: %s", err, r.out)
+			}
+		})
+	}
+	t.Run("no server", func(t *testing.T) {
+		t.Setenv(load.EnvURL, "https://127.0.0.1:1")
+		r := p.wants(exitFailed, "reserve", "-f", file, "-o", "json")
+		if !strings.Contains(r.out, `"errors"`) {
+			t.Errorf("it says %s", r.out)
+		}
+	})
+}
+
+func TestLookReadsThisHostsFiles(t *testing.T) {
+	simulated(t, nil)
+	pve := t.TempDir()
+	for name, text := range map[string]string{
+		"nodes/pve2/qemu-server/113.conf": "name: db1\nnet1: virtio=BC:24:11:00:00:99,bridge=vmbr0,tag=1691\nipconfig1: ip=203.0.113.77/25\n",
+		"nodes/pve1/lxc/.keep":            "",
+		"corosync.conf":                   "",
+	} {
+		path := filepath.Join(pve, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs strings.Builder
+	tool := &tool{streams: streams{out: &out, err: &errs}, logFormat: "text"}
+	if err := tool.startLog(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := tool.connect(&lookFlags{file: planFile(t), output: "table", local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Look(t.Context(), reservation.LookOptions{Local: func() (*inventory.Snapshot, error) {
+		return pvefs.ReadDir("pve1", pve, t.TempDir())
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := l.Taken(s.Owner)
+	if len(taken) != 1 || taken[0].Source != `VM 113 "db1" on pve2, net1, ipconfig1` {
+		t.Errorf("taken: %+v", taken)
+	}
+	for _, u := range l.Survey.Unread {
+		if strings.Contains(u.Source, "interfaces") {
+			t.Errorf("unread although the API has them: %+v", u)
+		}
+	}
 }
 
 func TestReserveProbeFromElsewhereProvesNothing(t *testing.T) {

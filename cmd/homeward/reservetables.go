@@ -35,6 +35,9 @@ func (t *tool) showReport(format string, r *reservation.Report) error {
 	guestText(&b, r.Guests)
 	separate(&b)
 	b.WriteString(conclusion(r) + "\n")
+	if r.Error != "" && (r.Outcome == reservation.Reserved || r.Outcome == reservation.Rehearsed) {
+		fmt.Fprintf(&b, "The guests: %s\n", r.Error)
+	}
 	for _, w := range r.Warnings {
 		t.log.Warn(w)
 	}

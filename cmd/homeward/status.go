@@ -38,12 +38,12 @@ func (t *tool) status(ctx context.Context, f *lookFlags) error {
 	}
 	l, err := s.look(ctx, f)
 	if err != nil {
-		return err
+		return t.fail(f.output, err)
 	}
 	status, err := s.Status(ctx, l)
 	s.progress.end()
 	if err != nil {
-		return outcomeOf(err)
+		return t.fail(f.output, err)
 	}
 	return errors.Join(statusCode(status), t.showStatus(f.output, status))
 }

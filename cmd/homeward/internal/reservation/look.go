@@ -94,13 +94,38 @@ func (e *PlanError) Unwrap() error { return e.err }
 
 func (c *Cluster) snapshot(ctx context.Context, o LookOptions, rights proxmox.Rights) (*inventory.Snapshot, error) {
 	if o.Local != nil {
-		return o.Local()
+		return c.localSnapshot(ctx, o, rights)
 	}
 	return proxmox.Read(ctx, c.API, proxmox.ReadOptions{
 		Live: o.Live, Rights: rights,
 		Closer:   func(s *inventory.Snapshot) []int { return inventory.Near(c.Plan, s) },
 		Progress: func(done, total int) { c.Progress("reading what Proxmox knows", done, total) },
 	})
+}
+
+// localSnapshot reads this host's files, and by the API what they do not say: the
+// other nodes' interfaces.
+func (c *Cluster) localSnapshot(ctx context.Context, o LookOptions, rights proxmox.Rights) (*inventory.Snapshot, error) {
+	s, err := o.Local()
+	if err != nil {
+		return nil, err
+	}
+	nodes, unread, err := proxmox.ReadNodes(ctx, c.API, proxmox.ReadOptions{Progress: func(done, total int) {
+		c.Progress("reading the nodes' interfaces", done, total)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	for _, need := range rights.Lacking(proxmox.ReadingBridges()...) {
+		unread = append(unread, inventory.Unread{Source: need.Without, Reason: "the token lacks " + need.String()})
+	}
+	for _, u := range s.Unread {
+		if !slices.ContainsFunc(nodes, func(n inventory.Node) bool { return u.Source == inventory.InterfacesOf(n.Name) }) {
+			unread = append(unread, u)
+		}
+	}
+	s.Nodes, s.Unread = nodes, unread
+	return s, nil
 }
 
 // readRecord reads the segment's record in both kinds.
