@@ -275,6 +275,17 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestHostThatIsTheGateway cannot take itself for a witness.
+func TestHostThatIsTheGateway(t *testing.T) {
+	s := newStage(t, nil)
+	s.w.Attach(own, []netip.Addr{gate})
+	s.run(4 * time.Second)
+	s.expect(
+		Event{Kind: PathProven, Address: pool},
+		Event{Kind: Appeared, Address: pool, MAC: worker1, Machine: "edge-worker-01"},
+	)
+}
+
 // TestPace holds what a switch sees: every address in its turn, never more than
 // 100 probes a second.
 func TestPace(t *testing.T) {
