@@ -63,6 +63,9 @@ func (s *stage) run(d time.Duration) {
 		if !next.After(s.at) {
 			s.t.Fatalf("it wants to come again at %v, which is now", next)
 		}
+		if again, _, _ := s.w.Step(s.at); again.IsValid() {
+			s.t.Fatalf("it asks for %s and at the same time for %s", ask, again)
+		}
 		if ask.IsValid() {
 			s.asked[ask] = append(s.asked[ask], s.at)
 			for i, mac := range s.answer[ask] {
@@ -284,6 +287,18 @@ func TestHostThatIsTheGateway(t *testing.T) {
 		Event{Kind: PathProven, Address: pool},
 		Event{Kind: Appeared, Address: pool, MAC: worker1, Machine: "edge-worker-01"},
 	)
+}
+
+// TestAnswersToOthersProveNothing: that they are heard shows one direction only.
+func TestAnswersToOthersProveNothing(t *testing.T) {
+	s := newStage(t, nil)
+	s.answer = map[netip.Addr][]netplan.MAC{}
+	a := answerFrom(router, gate)
+	a.Destination, a.TargetMAC = worker1, worker1
+	s.run(time.Second)
+	s.frameAt(s.at, a)
+	s.run(5 * time.Second)
+	s.expect()
 }
 
 // TestPace holds what a switch sees: every address in its turn, never more than
