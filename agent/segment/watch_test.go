@@ -310,20 +310,47 @@ func TestPace(t *testing.T) {
 		}
 	})
 	s.run(30 * time.Second)
-	var all []time.Time
+	s.paced()
 	for a, times := range s.asked {
-		all = append(all, times...)
 		if len(times) < 4 || len(times) > 7 {
 			t.Errorf("%s was asked for %d times in 30 s", a, len(times))
-		}
-	}
-	slices.SortFunc(all, time.Time.Compare)
-	for i := 1; i < len(all); i++ {
-		if gap := all[i].Sub(all[i-1]); gap < watchGap {
-			t.Fatalf("two probes within %v", gap)
 		}
 	}
 	if len(s.asked) != 502 {
 		t.Errorf("%d addresses were asked for", len(s.asked))
 	}
+}
+
+// paced holds the time between two probes.
+func (s *stage) paced() {
+	s.t.Helper()
+	var all []time.Time
+	for _, times := range s.asked {
+		all = append(all, times...)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	for i := 1; i < len(all); i++ {
+		if gap := all[i].Sub(all[i-1]); gap < watchGap {
+			s.t.Fatalf("two probes within %v", gap)
+		}
+	}
+}
+
+// TestPaceUnderClaims: whoever claims many addresses makes the watch ask for them
+// soon, but not faster.
+func TestPaceUnderClaims(t *testing.T) {
+	var claimed []netip.Addr
+	s := newStage(t, func(c *Config) {
+		for i := range byte(50) {
+			claimed = append(claimed, netip.AddrFrom4([4]byte{10, 0, 0, i + 1}))
+			c.Targets = append(c.Targets, Target{Address: claimed[i], Use: "ingress", Ours: true})
+		}
+	})
+	for range 100 {
+		for _, a := range claimed {
+			s.announce(intruder, a)
+		}
+		s.run(73 * time.Millisecond)
+	}
+	s.paced()
 }
