@@ -36,17 +36,14 @@ func (w *Wire) OpenDHCP() (*DHCPWire, error) {
 	return &DHCPWire{link: l, conn: conn}, nil
 }
 
-// dhcpFilter keeps unfragmented UDP to port 68, without a VLAN tag (see arpFilter).
+// dhcpFilter keeps unfragmented UDP to port 68 of this very segment (see arpFilter).
 // The socket's packets begin with the IPv4 header.
 func dhcpFilter() ([]bpf.RawInstruction, error) {
 	const protocolAt, fragmentAt, destinationAt = 9, 6, 2
-	const fragment, vlanID, clientPort, most = 0x1fff, 0x0fff, 68, 1500
+	const fragment, clientPort, most = 0x1fff, 68, 1500
 	return bpf.Assemble([]bpf.Instruction{
-		bpf.LoadExtension{Num: bpf.ExtVLANTagPresent},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 3},
-		bpf.LoadExtension{Num: bpf.ExtVLANTag},
-		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: vlanID},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 8},
+		bpf.LoadExtension{Num: bpf.ExtType},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: packetOtherHost, SkipTrue: 8},
 		bpf.LoadAbsolute{Off: protocolAt, Size: 1},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_UDP, SkipTrue: 6},
 		bpf.LoadAbsolute{Off: fragmentAt, Size: 2},

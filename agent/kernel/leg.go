@@ -84,6 +84,25 @@ func (k *Kernel) OpenLeg(ctx context.Context, c LegConfig) (*Leg, error) {
 	return leg, nil
 }
 
+// OnWire opens a segment for f, and takes away what was made for it, also when the
+// context has ended. The errors before f say why this host is not on the segment.
+func (k *Kernel) OnWire(ctx context.Context, c LegConfig, f func(*Wire) error) (err error) {
+	leg, err := k.OpenLeg(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leg.Close()) }()
+	for _, made := range leg.Made() {
+		k.log.Info("making the leg", "interface", leg.Name(), "made", made)
+	}
+	w, err := k.OpenWire(ctx, leg.Name())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return f(w)
+}
+
 // Name is the interface's.
 func (l *Leg) Name() string { return l.name }
 

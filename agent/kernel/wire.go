@@ -64,23 +64,21 @@ func (k *Kernel) OpenWire(ctx context.Context, name string) (*Wire, error) {
 	return &Wire{link: l, local: local, conn: conn, raw: raw}, nil
 }
 
-// arpFilter keeps what is not of this very segment from the socket. The socket is
-// bound to ARP already. A bridge's own interface also gets the frames of VLANs that
-// have no interface on it, with the tag beside the frame (skb_vlan_untag,
-// deliver_exact): only those without a tag, or with the priority tag of VLAN 0,
-// belong to the interface. Whether there is a tag must be asked first: up to 6.1 a
-// VLAN interface takes the tag off a frame and leaves its number. And what is longer
-// than any ARP frame is cut.
+// packetOtherHost is the kernel's mark of a frame that is not for this interface
+// (PACKET_OTHERHOST in include/uapi/linux/if_packet.h).
+const packetOtherHost = 3
+
+// arpFilter keeps what is not of this very segment from the socket, which is bound to
+// ARP already. A bridge's own interface also gets the frames of VLANs that have no
+// interface on it: the kernel takes their tag off and marks them as another host's
+// (check_vlan_id in net/core/dev.c). And what is longer than any ARP frame is cut.
 func arpFilter() ([]bpf.RawInstruction, error) {
-	const vlanID, most = 0x0fff, 128
+	const most = 128
 	return bpf.Assemble([]bpf.Instruction{
 		bpf.LoadExtension{Num: bpf.ExtProto},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.ETH_P_ARP, SkipTrue: 6},
-		bpf.LoadExtension{Num: bpf.ExtVLANTagPresent},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 3},
-		bpf.LoadExtension{Num: bpf.ExtVLANTag},
-		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: vlanID},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.ETH_P_ARP, SkipTrue: 3},
+		bpf.LoadExtension{Num: bpf.ExtType},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: packetOtherHost, SkipTrue: 1},
 		bpf.RetConstant{Val: most},
 		bpf.RetConstant{Val: 0},
 	})

@@ -4,10 +4,13 @@
 // It is a packet codec and two state machines that are fed with frames and times;
 // what they talk through is a [Wire], which agent/kernel opens:
 //
-//	wire, err := kernel.New(log).OpenWire(ctx, "vmbr0.1691")
-//	report, err := segment.Probe(ctx, wire, segment.Question{
-//		Addresses: pool,                   // every one is asked, side by side
-//		Witnesses: []netip.Addr{gateway},  // who is known to answer
+//	where := kernel.LegConfig{Bridge: "vmbr0", VLAN: 1691} // or Interface: "vmbr0.1691"
+//	err := kernel.New(log).OnWire(ctx, where, func(w *kernel.Wire) (err error) {
+//		report, err = segment.Probe(ctx, w, segment.Question{
+//			Addresses: pool,                  // every one is asked, side by side
+//			Witnesses: []netip.Addr{gateway}, // who is known to answer
+//		})
+//		return err
 //	})
 //
 // # When an address is free

@@ -162,16 +162,65 @@ func TestFloodIsBoundedAndTold(t *testing.T) {
 }
 
 // TestSilenceDuringAFloodIsNone holds that an answer which may have been lost is not
-// taken for one that never came.
+// taken for one that never came, and that the counting begins anew afterwards.
 func TestSilenceDuringAFloodIsNone(t *testing.T) {
 	s := settled(t)
-	s.answer = map[netip.Addr][]netplan.MAC{}
+	s.answer[pool] = nil
 	for range 20 {
 		s.events = append(s.events, s.w.Lost(s.at, 1000)...)
 		s.run(time.Second / 2)
 	}
+	s.run(time.Second)
 	if events := s.take(Silent, PathLost); len(events) > 0 {
 		t.Errorf("%+v", events)
+	}
+	s.run(5 * time.Second)
+	if events := s.take(Silent, PathLost); len(events) != 1 || events[0].Kind != Silent {
+		t.Errorf("%+v, want that it is silent", events)
+	}
+}
+
+func TestSightingsKeepTheFirst(t *testing.T) {
+	var s sightings
+	at := time.Now()
+	for i := range byte(2 * maxHolders) {
+		fresh := s.refresh(netplan.MAC{2, 0, 0, 0, 0, i}, at)
+		if fresh != (i < maxHolders) {
+			t.Errorf("number %d: fresh %v", i, fresh)
+		}
+	}
+	if s.find(netplan.MAC{2}) == nil {
+		t.Error("the first is gone")
+	}
+	if !s.refresh(intruder, at.Add(forget)) || s.n != 1 {
+		t.Errorf("%+v: those that are heard no more did not give way", s.list())
+	}
+}
+
+func TestTellerIsBounded(t *testing.T) {
+	at := time.Now()
+	told := newTeller(at)
+	count := func(n int) (told1 int) {
+		for range n {
+			if told.may(at) {
+				told1++
+			}
+		}
+		return told1
+	}
+	if n := count(1000); n != tellBurst {
+		t.Errorf("%d at once, want %d", n, tellBurst)
+	}
+	if n := told.rest(at); n != 0 {
+		t.Error("it tells how many it left out while there are too many")
+	}
+	at = at.Add(time.Second)
+	if n := count(1000); n != tellRate {
+		t.Errorf("%d in a second, want %d", n, tellRate)
+	}
+	at = at.Add(time.Minute)
+	if n := told.rest(at); n != 1000-tellBurst+1000-tellRate {
+		t.Errorf("%d were left out", n)
 	}
 }
 

@@ -152,6 +152,15 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+	t.Run("this host is the gateway", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t)
+		l.must(l.watch.AddAddress("ext", netip.PrefixFrom(gateway, 24)))
+		squatter := l.join("squatter", squat)
+		r := l.probe(segment.Question{Addresses: all, Witnesses: []netip.Addr{gateway}})
+		l.state(r, squat, segment.Taken, l.mac(squatter))
+		l.state(r, nobody, segment.Free)
+	})
 	t.Run("a guest whose filter drops its probes", func(t *testing.T) {
 		t.Parallel()
 		l := newLab(t)

@@ -4,8 +4,8 @@ import "time"
 
 // path is what is known of the way to the segment and back.
 type path struct {
-	// witnesses says that there are addresses whose answer proves it; else every
-	// answer does.
+	// witnesses says that there are addresses whose answer proves it, and which are
+	// not this host's own; else every answer does.
 	witnesses bool
 	proven    bool
 	// answered is the last time that one proved it.

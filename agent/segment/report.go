@@ -86,15 +86,21 @@ func (r Report) Doubt() string {
 	return "ARP is heard here, but nobody answered a probe: a filter may drop probes (in a guest: Proxmox's ipfilter), or the gateway is down"
 }
 
+// proof are the addresses whose answer proves the path: the witnesses, but for this
+// host's own, which never answer to it (a Proxmox host may be the router itself).
+func (p *prober) proof() []netip.Addr {
+	others := slices.DeleteFunc(slices.Clone(p.witnesses), func(a netip.Addr) bool { return p.local[a] })
+	if len(others) == 0 {
+		return p.order
+	}
+	return others
+}
+
 // report closes the probe. Only an answer to a probe proves the path: what is
 // heard shows one direction. Lost frames put every silence in doubt.
 func (p *prober) report(lost uint64) Report {
 	r := Report{Frames: p.frames, Malformed: p.garbage, Lost: lost}
-	proof := p.witnesses
-	if len(proof) == 0 {
-		proof = p.order
-	}
-	for _, a := range proof {
+	for _, a := range p.proof() {
 		if slices.ContainsFunc(p.found[a].Holders, func(h Holder) bool { return h.Answered }) {
 			r.Proven, r.Witness = true, a
 			break

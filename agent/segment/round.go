@@ -64,12 +64,19 @@ func (w *Watch) earliest(at time.Time) time.Time {
 	return later(next, at.Add(time.Millisecond))
 }
 
-// Lost notes frames that arrived and were not read.
+// Lost notes frames that arrived and were not read. It hears of them afterwards, so
+// that the probes of the time before may have been answered: no miss counts any more.
 func (w *Watch) Lost(at time.Time, n uint64) (events []Event) {
+	if n == 0 {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stats.Unread += n
-	if n > 0 && w.load.miss(at, n) {
+	for _, x := range w.watched {
+		x.misses = 0
+	}
+	if w.load.miss(at, n) {
 		events = w.tell(events, Event{Time: at, Kind: Overloaded, Count: uint64(w.config.Limit)})
 	}
 	return events

@@ -117,7 +117,7 @@ func NewWatch(c Config, at time.Time) *Watch {
 		x := &watched{Target: t, local: slices.Contains(c.Local, t.Address), due: at}
 		w.byAddr[t.Address] = x
 		w.watched = append(w.watched, x)
-		w.path.witnesses = w.path.witnesses || t.Witness
+		w.path.witnesses = w.path.witnesses || t.Witness && !x.local
 	}
 	slices.SortFunc(w.watched, func(a, b *watched) int { return a.Address.Compare(b.Address) })
 	return w
@@ -216,8 +216,10 @@ func (w *Watch) Attach(own netplan.MAC, local []netip.Addr) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.config.Own, w.config.Local = own, local
+	w.path.witnesses = false
 	for _, x := range w.watched {
 		x.local = slices.Contains(local, x.Address)
+		w.path.witnesses = w.path.witnesses || x.Witness && !x.local
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *stage) run(d time.Duration) {
 		if !next.After(s.at) {
 			s.t.Fatalf("it wants to come again at %v, which is now", next)
 		}
+		if again, _, _ := s.w.Step(s.at); again.IsValid() {
+			s.t.Fatalf("it asks for %s and at the same time for %s", ask, again)
+		}
 		if ask.IsValid() {
 			s.asked[ask] = append(s.asked[ask], s.at)
 			for i, mac := range s.answer[ask] {
@@ -275,6 +278,29 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestHostThatIsTheGateway cannot take itself for a witness.
+func TestHostThatIsTheGateway(t *testing.T) {
+	s := newStage(t, nil)
+	s.w.Attach(own, []netip.Addr{gate})
+	s.run(4 * time.Second)
+	s.expect(
+		Event{Kind: PathProven, Address: pool},
+		Event{Kind: Appeared, Address: pool, MAC: worker1, Machine: "edge-worker-01"},
+	)
+}
+
+// TestAnswersToOthersProveNothing: that they are heard shows one direction only.
+func TestAnswersToOthersProveNothing(t *testing.T) {
+	s := newStage(t, nil)
+	s.answer = map[netip.Addr][]netplan.MAC{}
+	a := answerFrom(router, gate)
+	a.Destination, a.TargetMAC = worker1, worker1
+	s.run(time.Second)
+	s.frameAt(s.at, a)
+	s.run(5 * time.Second)
+	s.expect()
+}
+
 // TestPace holds what a switch sees: every address in its turn, never more than
 // 100 probes a second.
 func TestPace(t *testing.T) {
@@ -284,20 +310,47 @@ func TestPace(t *testing.T) {
 		}
 	})
 	s.run(30 * time.Second)
-	var all []time.Time
+	s.paced()
 	for a, times := range s.asked {
-		all = append(all, times...)
 		if len(times) < 4 || len(times) > 7 {
 			t.Errorf("%s was asked for %d times in 30 s", a, len(times))
-		}
-	}
-	slices.SortFunc(all, time.Time.Compare)
-	for i := 1; i < len(all); i++ {
-		if gap := all[i].Sub(all[i-1]); gap < watchGap {
-			t.Fatalf("two probes within %v", gap)
 		}
 	}
 	if len(s.asked) != 502 {
 		t.Errorf("%d addresses were asked for", len(s.asked))
 	}
+}
+
+// paced holds the time between two probes.
+func (s *stage) paced() {
+	s.t.Helper()
+	var all []time.Time
+	for _, times := range s.asked {
+		all = append(all, times...)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	for i := 1; i < len(all); i++ {
+		if gap := all[i].Sub(all[i-1]); gap < watchGap {
+			s.t.Fatalf("two probes within %v", gap)
+		}
+	}
+}
+
+// TestPaceUnderClaims: whoever claims many addresses makes the watch ask for them
+// soon, but not faster.
+func TestPaceUnderClaims(t *testing.T) {
+	var claimed []netip.Addr
+	s := newStage(t, func(c *Config) {
+		for i := range byte(50) {
+			claimed = append(claimed, netip.AddrFrom4([4]byte{10, 0, 0, i + 1}))
+			c.Targets = append(c.Targets, Target{Address: claimed[i], Use: "ingress", Ours: true})
+		}
+	})
+	for range 100 {
+		for _, a := range claimed {
+			s.announce(intruder, a)
+		}
+		s.run(73 * time.Millisecond)
+	}
+	s.paced()
 }

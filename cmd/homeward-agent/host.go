@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 
@@ -43,25 +42,6 @@ type host struct {
 	log     *slog.Logger
 }
 
-// onWire opens the segment for f, and takes away what was made for it, also when
-// the context has ended.
-func (h *host) onWire(ctx context.Context, f func(*kernel.Wire) error) (err error) {
-	leg, err := h.kernel.OpenLeg(ctx, h.watched.leg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, leg.Close()) }()
-	for _, made := range leg.Made() {
-		h.log.Info("making the leg", "interface", leg.Name(), "made", made)
-	}
-	w, err := h.kernel.OpenWire(ctx, leg.Name())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	return f(w)
-}
-
 // probe asks once, prints, and judges when --check is given.
 func (h *host) probe(ctx context.Context) int {
 	q := segment.Question{Witnesses: segment.Witnesses(h.watched.targets)}
@@ -69,7 +49,7 @@ func (h *host) probe(ctx context.Context) int {
 		q.Addresses = append(q.Addresses, t.Address)
 	}
 	var report segment.Report
-	err := h.onWire(ctx, func(w *kernel.Wire) (err error) {
+	err := h.kernel.OnWire(ctx, h.watched.leg, func(w *kernel.Wire) (err error) {
 		report, err = segment.Probe(ctx, w, q)
 		return err
 	})

@@ -32,7 +32,7 @@ const maxWishes = 16
 // among it is a failed check: it is to be reserved outside DHCP.
 func (h *host) dhcpCheck(ctx context.Context) int {
 	var offers []segment.Offer
-	err := h.onWire(ctx, func(w *kernel.Wire) (err error) {
+	err := h.kernel.OnWire(ctx, h.watched.leg, func(w *kernel.Wire) (err error) {
 		dhcp, err := w.OpenDHCP()
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func (h *host) watchSegment(ctx context.Context) int {
 	h.log.Info("watching the segment", "version", agentVersion(), "addresses", len(h.watched.targets), "machines", len(h.watched.ours))
 	for wait := retry; ; wait = min(2*wait, retryMost) {
 		opened := time.Now()
-		err := h.onWire(ctx, func(wire *kernel.Wire) error { return w.listen(ctx, wire) })
+		err := h.kernel.OnWire(ctx, h.watched.leg, func(wire *kernel.Wire) error { return w.listen(ctx, wire) })
 		switch {
 		case ctx.Err() != nil && err == nil:
 			h.log.Info("ending")

@@ -157,33 +157,66 @@ func TestLegThatIsMissing(t *testing.T) {
 	unchanged(t, before)
 }
 
-// answersBeyond says whether somebody answers the gateway for an address.
-func answersBeyond(t *testing.T, address string) bool {
+// taggedWire opens the NIC of a further guest in VLAN 1691.
+func taggedWire(t *testing.T) *kernel.Wire {
 	t.Helper()
-	partner := newHost(t, "asker")
+	machine := newHost(t, "further guest")
 	run(t, "ip link add tap200i1 type veth peer name net1")
 	net1, err := netlink.LinkByName("net1")
 	must(t, err)
-	must(t, netlink.LinkSetNsFd(net1, partner.FD()))
-	must(t, partner.SetUp("net1"))
+	must(t, netlink.LinkSetNsFd(net1, machine.FD()))
+	must(t, machine.SetUp("net1"))
 	run(t, "ip link set tap200i1 master vmbr0 up")
 	run(t, "bridge vlan add dev tap200i1 vid 1691 pvid untagged")
-	var r segment.Report
-	must(t, partner.Do(func() error {
-		w, err := quietKernel().OpenWire(t.Context(), "net1")
-		if err != nil {
-			return err
-		}
-		defer w.Close()
-		r, err = segment.Probe(t.Context(), w, segment.Question{
-			Addresses: []netip.Addr{netip.MustParseAddr(address), netip.MustParseAddr(siteGateway)}, Rounds: 1, Wait: time.Second,
-		})
+	var w *kernel.Wire
+	must(t, machine.Do(func() (err error) {
+		w, err = quietKernel().OpenWire(t.Context(), "net1")
 		return err
 	}))
+	t.Cleanup(func() { must(t, w.Close()) })
+	return w
+}
+
+// answersBeyond says whether somebody answers a further guest for an address.
+func answersBeyond(t *testing.T, address string) bool {
+	t.Helper()
+	r, err := segment.Probe(t.Context(), taggedWire(t), segment.Question{
+		Addresses: []netip.Addr{netip.MustParseAddr(address), netip.MustParseAddr(siteGateway)}, Rounds: 1, Wait: time.Second,
+	})
+	must(t, err)
 	if !r.Proven {
 		t.Fatal("the asker hears nobody: it shows nothing")
 	}
 	return stateOf(t, r, address) == segment.Taken
+}
+
+// announced says whether the announcements of a guest in VLAN 1691 are heard on an
+// interface.
+func announced(t *testing.T, name string, guest *kernel.Wire) bool {
+	t.Helper()
+	frame := segment.ARP{
+		Source: guest.MAC(), Destination: netplan.MAC{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, Operation: segment.Request,
+		SenderMAC: guest.MAC(), Sender: netip.MustParseAddr(legFree), Target: netip.MustParseAddr(legFree),
+	}.Append(nil)
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			if err := guest.WriteFrame(frame); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	heard := stateOf(t, asked(t, name), legFree) == segment.Taken
+	close(stop)
+	must(t, <-done)
+	return heard
 }
 
 func TestLegThatIsThere(t *testing.T) {
@@ -257,6 +290,34 @@ func TestLegOfAKilledAgent(t *testing.T) {
 			unchanged(t, before)
 		})
 	}
+}
+
+// TestLegWithoutATag is the bridge itself, by whatever number its network has.
+func TestLegWithoutATag(t *testing.T) {
+	bareBridge(t)
+	before := bridgeState(t)
+	for _, id := range []netplan.VLAN{0, 1} {
+		leg, err := quietKernel().OpenLeg(t.Context(), kernel.LegConfig{Bridge: "vmbr0", VLAN: id})
+		must(t, err)
+		if leg.Name() != "vmbr0" || len(leg.Made()) > 0 {
+			t.Errorf("VLAN %d: %s, made %q", id, leg.Name(), leg.Made())
+		}
+		must(t, leg.Close())
+	}
+	// The bridge's own interface gets the frames of VLANs that have none, too. They are
+	// not of its network.
+	further := taggedWire(t)
+	run(t, "bridge vlan add dev vmbr0 vid 1691 self")
+	if announced(t, "vmbr0", further) {
+		t.Error("ARP of VLAN 1691 is taken for the untagged network's")
+	}
+	leg := openLeg(t)
+	if !announced(t, leg.Name(), further) {
+		t.Error("the announcement is not heard in its VLAN either: this shows nothing")
+	}
+	must(t, leg.Close())
+	run(t, "bridge vlan del dev vmbr0 vid 1691 self")
+	unchanged(t, before)
 }
 
 // TestLegThatAnOperatorTookOver gives our interface an address: it is theirs then.
