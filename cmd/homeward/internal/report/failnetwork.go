@@ -25,8 +25,8 @@ func (m *model) failGateways() []Failure {
 	var list []Failure
 	if e := m.Plan.External; e != nil {
 		f := Failure{Kind: FailGateway, Subject: "the external gateway " + e.Gateway.String(), Effects: m.outside()}
-		f.Expected = fmt.Sprintf("Clients behind it reach neither %s; %s can do about it, for the replies of all of them leave by this one address. Clients in %s still reach them.",
-			m.promised(), map[bool]string{true: "no speaker", false: "no machine"}[m.hasPool()], e.CIDR)
+		f.Expected = fmt.Sprintf("Clients behind it no longer reach %s. No machine of the cluster can take its place: all replies leave by this one address. Clients in %s itself are still answered.",
+			m.promised(), e.CIDR)
 		f.Remains = "Whether two routers share the address (VRRP or the like) is not in the plan. " + m.anchors()
 		list = append(list, f)
 	}
@@ -66,7 +66,7 @@ func (m *model) promised() string {
 	}
 	if m.externalVIP() {
 		if text != "" {
-			text += " nor "
+			text += " and "
 		}
 		text += "the API's VIP " + m.Plan.KubeAPI.VIP.String()
 	}
@@ -117,7 +117,7 @@ func (m *model) failSegments() []Failure {
 		return append(list, private)
 	}
 	f := Failure{Kind: FailSegment, Subject: "the external network: " + e.Segment.String(), Effects: m.outside()}
-	f.Expected = fmt.Sprintf("All %s lose it together: %s can be reached from nowhere. The rules of the return path make such replies unreachable, so none leaves by the private NIC.", counted(len(m.named(func(x netplan.Machine) bool { return x.External })), "external NIC"), "no address of it")
+	f.Expected = fmt.Sprintf("All %s lose it together, and nobody reaches %s. The rules of the return path make such replies unreachable, so none leaves by the private NIC.", counted(len(m.named(func(x netplan.Machine) bool { return x.External })), "external NIC"), m.promised())
 	f.Remains = m.uplinkText()
 	list = append(list, f, private)
 	return append(list, m.failSwitch())

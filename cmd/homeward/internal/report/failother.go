@@ -50,7 +50,7 @@ func (m *model) failConflict() []Failure {
 	lines, known := m.conflicts()
 	switch {
 	case !known:
-		f.Remains = "Who else has these addresses was not looked up. `homeward reserve` looks and claims them; no record stops a machine that does not ask."
+		f.Remains = "Who else has these addresses was not looked up. homeward reserve looks and claims them; no record stops a machine that does not ask."
 	case len(lines) == 0:
 		f.Remains = "Proxmox knows nobody else with one of them now. A machine outside Proxmox, or one that does not ask, is not seen."
 	default:

@@ -115,10 +115,10 @@ func (m *model) announcerMoves() (subject, expected string) {
 		if a.local && !a.served {
 			next = "the next with a ready endpoint"
 		}
-		moves = append(moves, a.Address+" to "+next)
+		moves = append(moves, a.Address+" goes to "+next)
 	}
-	return busiest + ", which announces most", fmt.Sprintf("%s of %d: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
-		upper(counted(len(moves), "address")), len(m.announcements), some(moves))
+	return busiest + ", which announces most", fmt.Sprintf("It announces %d of %d addresses: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
+		len(moves), len(m.announcements), some(moves))
 }
 
 func (m *model) failControlPlane() []Failure {

@@ -118,7 +118,7 @@ func (m *model) runAgent(d *draft) *Improvement {
 	const image = "registry.example.edu/homeward-agent:v1"
 	fault := d.try(func(s *netplan.Spec) { s.Agent.Image = image })
 	return advice("Run the agent in the return-path pod instead of the nft loop",
-		fmt.Sprintf("%s only an anchor as external address. The agent reaches a gateway that ignores those, and puts flushed rules back in milliseconds instead of seconds. Take the image that `homeward image push` printed.", has(len(bare), "machine")),
+		fmt.Sprintf("%s only an anchor as external address. The agent reaches a gateway that ignores those, and puts flushed rules back in milliseconds instead of seconds. Take the image that homeward image push printed.", has(len(bare), "machine")),
 		fault, Edit{"agent.image", image})
 }
 
@@ -134,10 +134,10 @@ func (m *model) beyondPlan(r Report) []Improvement {
 	var list []Improvement
 	add := func(change, why string) { list = append(list, Improvement{Change: change, Why: why, Edits: []Edit{}}) }
 	if len(r.Unplaced) > 0 {
-		add("Say on which Proxmox host each machine runs: machines.NAME.node, or give `homeward report` a token for Proxmox", fmt.Sprintf("For %d of %d machines it is not known, so neither is what the loss of one host takes down.", len(r.Unplaced), len(m.Plan.Machines)))
+		add("Say on which Proxmox host each machine runs: machines.NAME.node, or give homeward report a token for Proxmox", fmt.Sprintf("For %d of %d machines it is not known, so neither is what the loss of one host takes down.", len(r.Unplaced), len(m.Plan.Machines)))
 	}
 	if lines, _ := m.conflicts(); len(lines) > 0 {
-		add("Clear the addresses that somebody else has: `homeward status` lists them with remedies", some(lines))
+		add("Clear the addresses that somebody else has: homeward status lists them with remedies", some(lines))
 	}
 	if m.Cluster != nil && m.Cluster.Controller.Found && m.Cluster.Controller.Declared > 1 {
 		add("Set the replicas of MetalLB's controller to 1", fmt.Sprintf("%d are declared. They do not elect a leader, so two may hand out one address.", m.Cluster.Controller.Declared))
@@ -154,7 +154,7 @@ func (m *model) beyondPlan(r Report) []Improvement {
 		add("Find out, and write down, what stands behind "+e.Segment.String()+": is "+e.Gateway.String()+" one router or a pair, which switches carry the VLAN, which power feeds them", "They are single points of everything external whatever the cluster does.")
 	}
 	if len(m.Measured) == 0 && (m.hasPool() || m.Plan.KubeAPI.VIP.IsValid()) {
-		add("Measure a drill: run `homeward probe "+m.target()+" -o json` behind the external router while the machine that announces is switched off, and give the file with --measured", "How long an interruption is was not measured for this cluster.")
+		add("Measure a drill: run homeward probe "+m.target()+" -o json behind the external router while the machine that announces is switched off, and give the file with --measured", "How long an interruption is was not measured for this cluster.")
 	}
 	return list
 }

@@ -65,7 +65,7 @@ func (m *model) answers(hosts []Host, unplaced []Machine) []Answer {
 				worst = append(worst, name)
 			}
 		}
-		a.Text = verdictText("any one "+what, a.Worst(), worst)
+		a.Text = verdictText("any one "+what, a.Effects, worst)
 		return a
 	}
 	list := []Answer{}
@@ -90,7 +90,7 @@ func (m *model) answers(hosts []Host, unplaced []Machine) []Answer {
 	if len(unplaced) > 0 {
 		a.Effects = m.shared(a.Effects, unplaced)
 	}
-	a.Text = verdictText("any one Proxmox host, with all its machines", a.Worst(), worst)
+	a.Text = verdictText("any one Proxmox host", a.Effects, worst)
 	if len(unplaced) > 0 && a.Worst() != Lost {
 		a.Text += fmt.Sprintf(": the host of %s of %s is not known", counted(len(unplaced), "machine"), fmt.Sprint(len(m.Plan.Machines)))
 	}
@@ -116,14 +116,20 @@ func (m *model) shared(e Effects, unplaced []Machine) Effects {
 	}
 }
 
-func verdictText(subject string, worst Effect, names []string) string {
-	switch worst {
+func verdictText(subject string, e Effects, names []string) string {
+	switch e.Worst() {
 	case Lost:
-		return fmt.Sprintf("No: the loss of %s takes the pool or the API down", some(names))
+		what := "the pool and the API"
+		if e.Ingress != Lost {
+			what = "the API"
+		} else if e.API != Lost {
+			what = "the pool"
+		}
+		return fmt.Sprintf("No: the loss of %s takes %s down", oneOf(names), what)
 	case Unknown:
 		return "Not known for " + subject
 	case Moves:
-		return fmt.Sprintf("Yes: %s may be lost, with an interruption until its part is taken over", subject)
+		return fmt.Sprintf("Yes: %s may be lost, with an interruption while another takes over", subject)
 	}
 	return fmt.Sprintf("Yes: %s may be lost", subject)
 }
@@ -149,7 +155,7 @@ func (m *model) unknown(r Report) []string {
 	}
 	say("Whether the switches, routers and power supplies behind %s are redundant: no plan and no Proxmox says so.", m.segments())
 	if m.Plan.KubeAPI.VIP.IsValid() {
-		say("Which control plane holds the API's VIP now: `talosctl get addresses` on each of them shows it.")
+		say("Which control plane holds the API's VIP now: talosctl get addresses on each of them shows it.")
 	}
 	return list
 }

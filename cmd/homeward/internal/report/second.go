@@ -75,9 +75,24 @@ func (p pairing) text(what string) string {
 	if p.unknown > 0 {
 		parts = append(parts, fmt.Sprintf("of %d it is not known", p.unknown))
 	}
+	if p.all == 1 {
+		return fmt.Sprintf("The loss of both %s%s.", what, lostText(p.api > 0, p.ingress > 0))
+	}
 	among := fmt.Sprintf("the %d pairs of %s", p.all, what)
 	if p.limited {
 		among = fmt.Sprintf("the %d pairs of the first %d %s", p.all, mostUnits, what)
 	}
 	return fmt.Sprintf("Of %s %s.", among, strings.Join(parts, ", "))
+}
+
+func lostText(api, pool bool) string {
+	switch {
+	case api && pool:
+		return " takes the API and the pool down"
+	case api:
+		return " takes the API down"
+	case pool:
+		return " takes the pool down"
+	}
+	return " takes neither the API nor the pool down"
 }

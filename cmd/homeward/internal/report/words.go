@@ -25,6 +25,17 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// oneOf names alternatives.
+func oneOf(names []string) string {
+	if len(names) == 2 {
+		return names[0] + " or " + names[1]
+	}
+	if len(names) > 2 {
+		return "any of " + some(names)
+	}
+	return some(names)
+}
+
 // upper begins a sentence.
 func upper(s string) string {
 	if s == "" {
