@@ -29,19 +29,24 @@ func (c *canvas) dot(class string, x, y int) {
 
 // write puts text that starts at a point of its baseline, cut to a width.
 func (c *canvas) write(class string, x, y, width int, text string) {
-	c.printf(`<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, escape(cut(text, width/glyph)))
+	wide := glyph
+	if class == "small" {
+		wide = smallGlyph
+	}
+	c.printf(`<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, escape(cut(text, 10*width/wide)))
 }
 
 // tag writes on a filled ground that ends at x, and gives where it begins.
 func (c *canvas) tag(class string, x, y int, text string) int {
-	width := len([]rune(text))*glyph + 14
+	width := len([]rune(text))*glyph/10 + 14
 	c.printf(`<rect class="tag %s" x="%d" y="%d" width="%d" height="20" rx="10"/>`, class, x-width, y, width)
 	c.printf(`<text class="tagtext %s" text-anchor="middle" x="%d" y="%d">%s</text>`, class, x-width/2, y+14, escape(text))
 	return x - width
 }
 
-// glyph is how wide a letter is taken to be; those of the fonts are less.
-const glyph = 7
+// How wide a letter is taken to be in tenths, of the text and of small text; the fonts' own are
+// a little less on average.
+const glyph, smallGlyph = 70, 65
 
 // cut shortens a text to so many letters.
 func cut(text string, letters int) string {

@@ -9,19 +9,19 @@ import (
 
 // frame is how a picture is laid out: for a wide page, or for a phone.
 type frame struct {
-	// width of the whole, columns of machines in a host, and the height of one.
-	width, columns, chip int
+	// width of the whole, columns of machines in a host, and the heights of a machine and
+	// of a network.
+	width, columns, chip, top int
 }
 
 var (
-	wideFrame   = frame{1040, 3, 52}
-	narrowFrame = frame{344, 1, 52}
+	wideFrame   = frame{1040, 3, 52, 84}
+	narrowFrame = frame{344, 1, 52, 110}
 )
 
 const (
 	rail      = 14 // from the edge to a network's rail
 	hostLeft  = 42 // from the edge to the hosts
-	topHeight = 84
 	gap       = 14
 	headRow   = 34
 	tagRow    = 26
@@ -35,8 +35,8 @@ const (
 // and between them the hosts with their machines.
 func picture(r report.Report, f frame, class string) string {
 	c := &canvas{}
-	y := topHeight + 2*gap
-	last := topHeight
+	y := f.top + 2*gap
+	last := f.top
 	var links []func()
 	hosts := append([]report.Host{}, r.Hosts[:min(len(r.Hosts), mostHosts)]...)
 	for _, h := range hosts {
@@ -56,9 +56,9 @@ func picture(r report.Report, f frame, class string) string {
 	height := y + 8
 	c.printf(`<svg class="%s" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %d">`, class, escape(describe(r)), f.width, height)
 	if r.Network.External != nil {
-		c.line("rail external", rail, topHeight, rail, last)
+		c.line("rail external", rail, f.top, rail, last)
 	}
-	c.line("rail private", f.width-rail, topHeight, f.width-rail, last)
+	c.line("rail private", f.width-rail, f.top, f.width-rail, last)
 	for _, draw := range links {
 		draw()
 	}
@@ -94,21 +94,24 @@ func single(r report.Report, kind report.Kind, name string) bool {
 func (c *canvas) networks(f frame, r report.Report) {
 	width := (f.width - gap) / 2
 	if e := r.Network.External; e != nil {
-		c.network(0, width, "external", "external network", *e, single(r, report.FailSegment, ""))
+		c.network(f, 0, width, "external", "external network", *e, single(r, report.FailSegment, ""))
 	}
-	c.network(f.width-width, width, "private", "private network", r.Network.Private, single(r, report.FailPrivateSegment, ""))
+	c.network(f, f.width-width, width, "private", "private network", r.Network.Private, single(r, report.FailPrivateSegment, ""))
 }
 
-func (c *canvas) network(x, width int, class, name string, l report.Link, point bool) {
-	c.box("net "+class, x+1, 1, width-2, topHeight)
+func (c *canvas) network(f frame, x, width int, class, name string, l report.Link, point bool) {
+	c.box("net "+class, x+1, 1, width-2, f.top)
 	right := x + width - 8
-	if point {
+	switch {
+	case point && f.columns == 1:
+		c.tag("bad", right, f.top-28, "single point")
+	case point:
 		right = c.tag("bad", right, 9, "single point")
 	}
 	c.write("name", x+12, 24, right-x-12, name)
-	c.write("small", x+12, 42, width-20, l.Segment)
-	c.write("small", x+12, 58, width-20, l.CIDR)
-	c.write("small", x+12, 74, width-20, "gateway "+l.Gateway)
+	c.write("small", x+12, 42, width-18, l.Segment)
+	c.write("small", x+12, 58, width-18, l.CIDR)
+	c.write("small", x+12, 74, width-18, "gateway "+l.Gateway)
 }
 
 // host draws one with its machines, and gives where it ends. Its links to the rails

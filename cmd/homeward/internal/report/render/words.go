@@ -12,7 +12,7 @@ func word(e report.Effect) string {
 	case report.Absent:
 		return "-"
 	case report.Moves:
-		return "interrupted, moves"
+		return "interrupted"
 	}
 	return string(e)
 }
