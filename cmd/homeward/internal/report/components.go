@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"homeward/netplan"
 )
@@ -86,11 +87,12 @@ func (m *model) forwarding() Component {
 			c.Observed += fmt.Sprintf("%s (%s, %s): %s on %s. ", a.Address, some(a.Services), a.Policy, counted(total, "ready endpoint"), counted(nodes, "node"))
 		}
 	}
+	c.Observed = strings.TrimSuffix(c.Observed, ". ")
 	switch {
 	case served == 0:
 		c.Observed = "no service has an address of the pool"
 	case served > 3:
-		c.Observed += fmt.Sprintf("%d more addresses below.", served-3)
+		c.Observed += fmt.Sprintf(". %d more addresses below", served-3)
 	}
 	return c
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"homeward/netplan"
 )
@@ -132,18 +133,30 @@ func (m *model) uplinkText() string {
 		if len(ports) > 0 {
 			known++
 		}
-		if len(ports) == 1 {
+		if len(ports) == 1 && !m.bonded(h, ports[0]) {
 			single = append(single, h+" by "+ports[0])
 		}
 	}
 	if known == 0 {
 		return "The VLAN on every switch between the hosts and the gateway. By which ports the hosts reach it is not known."
 	}
-	text := fmt.Sprintf("The VLAN on every switch between the hosts and the gateway. Of %s with the bridge read, %d have it on one port", counted(known, "host"), len(single))
+	text := fmt.Sprintf("The VLAN on every switch between the hosts and the gateway. Of %s with the bridge read, %d have it on one port that is no bond", counted(known, "host"), len(single))
 	if len(single) > 0 {
-		text += " (" + some(single) + "): unless that is a bond, its cable or switch port cuts the host's announcers off, and their speakers do not notice, for they see each other on the private network"
+		text += " (" + some(single) + "): its cable or switch port cuts the host's announcers off, and their speakers do not notice, for they see each other on the private network"
 	}
 	return text + "."
+}
+
+// bonded says that a port of a host is a bond of several.
+func (m *model) bonded(host, port string) bool {
+	for _, n := range m.Snapshot.Nodes {
+		for _, i := range n.Interfaces {
+			if n.Name == host && i.Name == port && (i.Type == "bond" || i.Type == "OVSBond") {
+				return true
+			}
+		}
+	}
+	return strings.HasPrefix(port, "bond")
 }
 
 func (m *model) failSwitch() Failure {

@@ -117,8 +117,8 @@ func (m *model) announcerMoves() (subject, expected string) {
 		}
 		moves = append(moves, a.Address+" goes to "+next)
 	}
-	return busiest + ", which announces most", fmt.Sprintf("It announces %d of %d addresses: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
-		len(moves), len(m.announcements), some(moves))
+	return busiest + ", which announces most", fmt.Sprintf("It announces %d of %s: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
+		len(moves), counted(len(m.announcements), "address"), some(moves))
 }
 
 func (m *model) failControlPlane() []Failure {
@@ -129,7 +129,10 @@ func (m *model) failControlPlane() []Failure {
 	switch {
 	case !left.Writes():
 		f.Expected += "The quorum is lost: the API serves no change, and its address cannot move."
-		f.Remains = "Repair of that machine, or etcd from a snapshot. Addresses of the pool that are announced stay so: the speakers need no API for what they know."
+		f.Remains = "Repair of that machine, or etcd from a snapshot."
+		if m.hasPool() {
+			f.Remains += " Addresses of the pool that are announced stay so: the speakers need no API for what they know."
+		}
 	case m.Plan.KubeAPI.VIP.IsValid():
 		f.Expected += fmt.Sprintf("If it held the VIP %s another of the %d that may hold it takes it when its lease ends (about 60 s).", m.Plan.KubeAPI.VIP, len(m.named(m.mayHoldVIP)))
 		f.Remains = spareText(left)
@@ -153,7 +156,7 @@ func spareText(left Etcd) string {
 func (m *model) failHosts(hosts []Host) []Failure {
 	var list []Failure
 	for _, h := range hosts {
-		f := Failure{Kind: FailHost, Subject: fmt.Sprintf("Proxmox host %s with %s", h.Name, namesOf(h.Machines)), Effects: h.Loss.Effects, Expected: upper(h.Loss.Text) + "."}
+		f := Failure{Kind: FailHost, Subject: fmt.Sprintf("Proxmox host %s with its %s", h.Name, counted(len(h.Machines), "machine")), Effects: h.Loss.Effects, Expected: upper(h.Loss.Text) + "."}
 		switch {
 		case h.Loss.Quorum == NotKept && h.Loss.Announcers > 0 && h.Loss.AnnouncersLeft > 0:
 			f.Remains = "Without the API nothing marks the lost machines not ready: the addresses move, but lost endpoints keep getting connections. Nothing starts again elsewhere."
@@ -168,7 +171,10 @@ func (m *model) failHosts(hosts []Host) []Failure {
 	}
 	if len(list) == 0 {
 		f := Failure{Kind: FailHost, Subject: "a Proxmox host with all its machines", Effects: m.shared(Effects{Absent, Absent, Absent}, m.allMachines())}
-		f.Expected = fmt.Sprintf("Not known: the plan names no host. If one host ran all %d machines, everything would be away at once.", len(m.Plan.Machines))
+		f.Expected = fmt.Sprintf("Not known in full: the plan names no host. If one host ran all %d machines, everything would be away at once.", len(m.Plan.Machines))
+		if len(m.Plan.Machines) == 1 {
+			f.Expected = "It runs the only machine, so everything is away with it."
+		}
 		f.Remains = "Where the machines run: machines.NAME.node in cluster.yaml, or a token for Proxmox."
 		list = append(list, f)
 	}

@@ -15,7 +15,7 @@ func (m *model) improve(r Report) (list []Improvement, after string) {
 	list = []Improvement{}
 	d := m.draft()
 	for _, step := range []func(*draft) *Improvement{
-		m.moreAnnouncers, m.moreControlPlanes, m.spreadControlPlanes, m.spreadAnnouncers, m.runAgent,
+		m.moreAnnouncers, m.moreControlPlanes, m.giveVIP, m.spreadControlPlanes, m.spreadAnnouncers, m.runAgent,
 	} {
 		if i := step(d); i != nil {
 			list = append(list, *i)
@@ -27,7 +27,7 @@ func (m *model) improve(r Report) (list []Improvement, after string) {
 		hosts, unplaced := then.placed()
 		var parts []string
 		for _, a := range then.answers(hosts, unplaced) {
-			parts = append(parts, string(a.Question)+": "+a.Text)
+			parts = append(parts, a.Text)
 		}
 		after = strings.Join(parts, "; ")
 	}

@@ -193,7 +193,7 @@ type Improvement struct {
 	Edits []Edit `json:"edits"`
 }
 
-// Edit is one key of cluster.yaml.
+// Edit is one key of cluster.yaml. An empty value takes the key out.
 type Edit struct {
 	Path  string `json:"path"`
 	Value string `json:"value"`

@@ -7,6 +7,9 @@ import (
 
 // failSecond judges two failures before the first is repaired, by counting pairs.
 func (m *model) failSecond(hosts []Host) []Failure {
+	if len(m.Plan.Machines) < 2 {
+		return nil
+	}
 	f := Failure{Kind: FailSecond, Subject: "a second machine or host before the first is back"}
 	units := make([][]string, 0, len(m.Plan.Machines))
 	for _, x := range m.Plan.Machines {
@@ -28,8 +31,12 @@ func (m *model) failSecond(hosts []Host) []Failure {
 		f.Expected += " " + both.text("hosts")
 		f.Effects = Effects{f.Ingress.Worse(both.worst.Ingress), f.API.Worse(both.worst.API), f.Config.Worse(both.worst.Config)}
 	}
-	f.Remains = fmt.Sprintf("This is beyond what a plan for one failure promises. Before work on a machine look at what is left: of %s %d must be there, and of %s one.",
-		counted(m.etcd.Members, "etcd member"), m.etcd.Quorum(), counted(len(m.announcing), "announcer"))
+	f.Remains = fmt.Sprintf("This is beyond what a plan for one failure promises. Before work on a machine look at what is left: of %s %d must be there",
+		counted(m.etcd.Members, "etcd member"), m.etcd.Quorum())
+	if m.hasPool() {
+		f.Remains += fmt.Sprintf(", and of %s one", counted(len(m.announcing), "announcer"))
+	}
+	f.Remains += "."
 	return []Failure{f}
 }
 

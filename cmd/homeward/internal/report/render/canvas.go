@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"strings"
 )
 
 // canvas collects the picture's text. Lengths are in user units, which are pixels at
@@ -29,8 +30,8 @@ func (c *canvas) dot(class string, x, y int) {
 
 // write puts text that starts at a point of its baseline, cut to a width.
 func (c *canvas) write(class string, x, y, width int, text string) {
-	wide := glyph
-	if class == "small" {
+	wide := nameGlyph
+	if strings.HasPrefix(class, "small") {
 		wide = smallGlyph
 	}
 	c.printf(`<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, escape(cut(text, 10*width/wide)))
@@ -44,9 +45,9 @@ func (c *canvas) tag(class string, x, y int, text string) int {
 	return x - width
 }
 
-// How wide a letter is taken to be in tenths, of the text and of small text; the fonts' own are
-// a little less on average.
-const glyph, smallGlyph = 70, 65
+// How wide a letter is taken to be, in tenths: in names, which are bold, in tags, and
+// in small text. The letters of the widest of the fonts are about so on average.
+const nameGlyph, glyph, smallGlyph = 86, 72, 68
 
 // cut shortens a text to so many letters.
 func cut(text string, letters int) string {

@@ -171,7 +171,7 @@ func (m *markdown) points(r report.Report) {
 	for _, i := range r.Improvements {
 		text := plain(i.Change + ". " + i.Why)
 		for _, e := range i.Edits {
-			text += fmt.Sprintf(" In cluster.yaml: **%s: %s**.", plain(e.Path), plain(e.Value))
+			text += fmt.Sprintf(" In cluster.yaml: **%s: %s**.", plain(e.Path), plain(orOut(e.Value)))
 		}
 		advice = append(advice, text)
 	}

@@ -22,6 +22,7 @@ func HTML(w io.Writer, r report.Report) error {
 		"announcement": announcementRow, "announcementHead": func() []string { return announcementHead },
 		"measurement": measuredRow, "measuredHead": func() []string { return measuredHead },
 		"question": func(q report.Question) string { return strings.ReplaceAll(string(q), "-", " ") },
+		"out":      orOut,
 		"traffic":  func(p report.SinglePoint) bool { return len(p.Takes) > 0 },
 	}).Parse(pageText)
 	if err != nil {

@@ -20,12 +20,12 @@ var (
 )
 
 const (
-	rail      = 14 // from the edge to a network's rail
-	hostLeft  = 42 // from the edge to the hosts
-	gap       = 14
-	headRow   = 34
-	tagRow    = 26
-	linkRow   = 18 // from the top of a host to its links
+	rail     = 14 // from the edge to a network's rail
+	hostLeft = 42 // from the edge to the hosts
+	gap      = 14
+	headRow  = 34
+	tagRow   = 26
+	linkRow  = 18 // from the top of a host to its links
 	// More than these are counted instead of drawn.
 	mostHosts    = 40
 	mostMachines = 30
@@ -48,7 +48,7 @@ func picture(r report.Report, f frame, class string) string {
 		y = c.host(f, y, report.Host{Name: "host unknown", Machines: r.Unplaced}, false, true, &links) + gap
 	}
 	if more := len(r.Hosts) - len(hosts); more > 0 {
-		c.write("", hostLeft, y+16, f.width, fmt.Sprintf("and %d more hosts", more))
+		c.write("small", hostLeft, y+16, f.width, fmt.Sprintf("and %d more hosts", more))
 		y += 30
 	}
 	body := c.text.String()
@@ -138,7 +138,7 @@ func (c *canvas) host(f frame, y int, h report.Host, point, unknown bool, links 
 		}
 		right = c.tag(t.class, right, at, t.text) - 6
 	}
-	c.write("name", left+12, y+23, right-left-16, h.Name)
+	c.write("name title", left+12, y+23, right-left-16, h.Name)
 	top := y + headRow
 	if f.columns == 1 {
 		top += len(tags) * tagRow
@@ -152,7 +152,7 @@ func (c *canvas) host(f frame, y int, h report.Host, point, unknown bool, links 
 		}
 	}
 	if more := len(h.Machines) - len(shown); more > 0 {
-		c.write("small", left+12, top+rows*(f.chip+8)+12, width, fmt.Sprintf("and %d more machines", more))
+		c.write("small title", left+12, top+rows*(f.chip+8)+12, width, fmt.Sprintf("and %d more machines", more))
 	}
 	middle := y + linkRow
 	*links = append(*links, func() {

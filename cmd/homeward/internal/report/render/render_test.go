@@ -106,7 +106,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 		t.Error("the name is not there at all")
 	}
 	text := written(t, Markdown, r)
-	for _, banned := range []string{"\x1b", "\u202e", "\n# owned", "](http"} {
+	for _, banned := range []string{"\x1b", "\u202e", "\n# owned", "a](http", "http://"} {
 		if strings.Contains(text, banned) {
 			t.Errorf("Markdown has %q", banned)
 		}

@@ -46,6 +46,9 @@ func takes(p report.SinglePoint) string {
 
 // basis names what a report rests on.
 func basis(r report.Report) string {
+	if r.Sources.Proxmox.State == report.SourceNotRead && r.Sources.Kubernetes.State == report.SourceNotRead {
+		return "the plan alone (neither Proxmox nor Kubernetes was read)"
+	}
 	text := "the plan"
 	for _, s := range []struct {
 		source report.Source
@@ -67,4 +70,12 @@ func basis(r report.Report) string {
 		}
 	}
 	return text
+}
+
+// orOut shows the value of an edit.
+func orOut(value string) string {
+	if value == "" {
+		return "(take it out)"
+	}
+	return value
 }
