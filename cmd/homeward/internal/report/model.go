@@ -23,9 +23,6 @@ type model struct {
 	etcd          Etcd
 	announcing    []string
 	announcements []Announcement
-	// unshown is how many addresses of the pool are in use, or planned, and not among
-	// the announcements.
-	unshown int
 }
 
 func newModel(f Facts) *model {
