@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Bounds of an answer. A cluster's list of 10,000 guests has some 6 MiB.
+// Bounds of an answer. The list of a cluster's 10,000 guests has some 6 MiB.
 const (
-	maxAnswer  = 64 << 20
+	maxAnswer  = 32 << 20
 	maxRefusal = 64 << 10
 )
 
 // whole is a transport that gives only answers which came whole and are Proxmox's.
-// The library above it would take an empty or a foreign one for success.
+// The library above it would take an empty or a foreign one for success, and the HTTP
+// client between the two would take the token to wherever a redirect points.
 type whole struct{ next http.RoundTripper }
 
-// answerFault is an answer that is not Proxmox's. Done says that its status was
-// 2xx, so that a write may have happened.
+// answerFault is an answer that is not Proxmox's.
 type answerFault struct {
 	status int
 	text   string

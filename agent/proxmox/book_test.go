@@ -1,11 +1,8 @@
 package proxmox
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +113,11 @@ func TestBooks(t *testing.T) {
 			expect("removing the other's own", "done", b.Remove(ctx, eleven, version(t, b)))
 			shows()
 			expect("dropping", "done", b.Drop(ctx))
-			shows("none")
+			if kind == "pools" {
+				shows() // with the outer pool the token's rights on it would go
+			} else {
+				shows("none")
+			}
 		})
 	}
 }
@@ -207,167 +208,4 @@ func TestIPSetBookReadsWhatOthersPutThere(t *testing.T) {
 	if diff := cmp.Diff(want, page(t, b)); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// TestPoolBookAgainstLateDeletes plays the deletes that a hung node makes after
-// their sender gave up waiting.
-func TestPoolBookAgainstLateDeletes(t *testing.T) {
-	address := addr("192.0.2.11")
-	id := ledger.AddressPool(ledgerName, address)
-	begin := func(t *testing.T) (*lab, *Client, *PoolBook, *PoolBook) {
-		sim := simulate(t, pvesim.Options{})
-		c := sim.client("pve1")
-		a, _ := NewPoolBook(c, ledgerName, alice)
-		b, _ := NewPoolBook(c, ledgerName, bob)
-		if err := errors.Join(a.Create(t.Context()), b.Add(t.Context(), address, record(bob, ledger.Pending))); err != nil {
-			t.Fatal(err)
-		}
-		return sim, c, a, b
-	}
-	late := func(t *testing.T, c *Client) error {
-		return c.Delete(t.Context(), Path("pools"), map[string][]string{"poolid": {id}}, nil)
-	}
-	t.Run("what is held stays", func(t *testing.T) {
-		_, c, _, b := begin(t)
-		if err := b.Change(t.Context(), address, record(bob, ledger.Held), ""); err != nil {
-			t.Fatal(err)
-		}
-		if err := late(t, c); class(err) != "taken" {
-			t.Errorf("the late delete: %v", err)
-		}
-		if diff := cmp.Diff([]string{"192.0.2.11/32 bob ingress held"}, page(t, b)); diff != "" {
-			t.Error(diff)
-		}
-	})
-	t.Run("what is pending is known to be lost", func(t *testing.T) {
-		_, c, a, b := begin(t)
-		if err := errors.Join(late(t, c), a.Add(t.Context(), address, record(alice, ledger.Pending))); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Change(t.Context(), address, record(bob, ledger.Held), ""); class(err) != "gone" {
-			t.Errorf("holding what went: %v", err)
-		}
-		if diff := cmp.Diff([]string{"192.0.2.11/32 alice ingress pending"}, page(t, b)); diff != "" {
-			t.Error(diff)
-		}
-		if err := b.Remove(t.Context(), address, ""); class(err) != "stale" {
-			t.Errorf("removing what is another's: %v", err)
-		}
-	})
-	t.Run("the owner changes between look and write", func(t *testing.T) {
-		sim, c, a, b := begin(t)
-		between := &interloper{API: c, before: "POST", do: func() {
-			if err := errors.Join(late(t, c), a.Add(t.Context(), address, record(alice, ledger.Pending))); err != nil {
-				t.Error(err)
-			}
-		}}
-		b.api = between
-		if err := b.Change(t.Context(), address, record(bob, ledger.Held), ""); class(err) != "gone" {
-			t.Errorf("holding what went: %v", err)
-		}
-		if _, stays := sim.State().Pools()[id+"/"+bob.ID]; stays {
-			t.Error("the loser's pool stays in the winner's address")
-		}
-		if err := a.Change(t.Context(), address, record(alice, ledger.Held), ""); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("a dead loser's pool is cleared away", func(t *testing.T) {
-		sim, _, a, b := begin(t)
-		if err := sim.Change(func(st *pvesim.State) error {
-			st.AddPool(id+"/"+alice.ID, record(alice, ledger.Held).String())
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{"192.0.2.11/32 bob ingress pending"}, page(t, a)); diff != "" {
-			t.Error(diff)
-		}
-		if err := errors.Join(b.Remove(t.Context(), address, ""), b.Drop(t.Context())); err != nil {
-			t.Error(err)
-		}
-		if diff := cmp.Diff([]string{"none"}, page(t, a)); diff != "" {
-			t.Error(diff)
-		}
-	})
-}
-
-// interloper does something just before the first request of a method.
-type interloper struct {
-	API
-	before string
-	do     func()
-}
-
-func (i *interloper) Post(ctx context.Context, path string, params url.Values, out any) error {
-	if i.before == "POST" && i.do != nil {
-		do := i.do
-		i.do = nil
-		do()
-	}
-	return i.API.Post(ctx, path, params, out)
-}
-
-func TestIPAM(t *testing.T) {
-	for name, dhcp := range map[string]bool{"a listed zone": true, "a zone that is not listed": false} {
-		t.Run(name, func(t *testing.T) {
-			sim := simulate(t, pvesim.Options{})
-			if err := sim.Change(func(st *pvesim.State) error {
-				zone := map[string]string{"zone": "lab", "type": "simple", "ipam": "pve"}
-				if dhcp {
-					zone["dhcp"] = "dnsmasq"
-				}
-				st.AddZone("lab", zone)
-				st.AddVNet("web", "lab", 0)
-				return errors.Join(
-					st.AddSubnet("web", "192.0.2.0/24", "192.0.2.1"),
-					st.AddIP("lab", "192.0.2.0/24", "192.0.2.9", "BC:24:11:00:00:09", "db1", 113))
-			}); err != nil {
-				t.Fatal(err)
-			}
-			client := sim.client("pve1")
-			a, err1 := NewIPAM(client, "lab", "web", alice)
-			b, err2 := NewIPAM(client, "lab", "web", bob)
-			if err := errors.Join(err1, err2); err != nil {
-				t.Fatal(err)
-			}
-			ctx, at := t.Context(), addr("192.0.2.11")
-			expect := func(what, want string, err error) {
-				t.Helper()
-				if class(err) != want {
-					t.Errorf("%s: %s (%v), want %s", what, class(err), err, want)
-				}
-			}
-			expect("claiming", "done", a.Claim(ctx, at, false))
-			expect("claiming again after a crash", "done", a.Claim(ctx, at, true))
-			expect("another's", "taken", b.Claim(ctx, at, false))
-			expect("giving up another's pending", "done", b.Release(ctx, at, false))
-			expect("still there", "taken", b.Claim(ctx, at, false))
-			expect("a guest's", "taken", a.Claim(ctx, addr("192.0.2.9"), false))
-			expect("outside", "refused", a.Claim(ctx, addr("198.51.100.1"), false))
-			expect("giving up", "done", a.Release(ctx, at, true))
-			expect("giving up again", "done", a.Release(ctx, at, true))
-			expect("now free", "done", b.Claim(ctx, at, false))
-			if dhcp {
-				expect("mine by its MAC", "done", b.Claim(ctx, at, false))
-				expect("not mine by its MAC", "taken", a.Claim(ctx, at, true))
-				expect("so left alone", "done", a.Release(ctx, at, true))
-				if err := a.Claim(ctx, addr("192.0.2.9"), false); !strings.Contains(err.Error(), `guest 113, "db1", MAC bc:24:11:00:00:09`) {
-					t.Errorf("the holder is not named: %v", err)
-				}
-			}
-		})
-	}
-	t.Run("MACs", func(t *testing.T) {
-		var seen []string
-		for _, o := range []ledger.Owner{alice, bob, {ID: alice.ID, Cluster: "bob"}} {
-			for _, a := range []string{"192.0.2.1", "192.0.2.2"} {
-				m := IPAMAddress(o, addr(a))
-				if m[0]&3 != 2 || m != IPAMAddress(o, addr(a)) || slices.Contains(seen, m.String()) {
-					t.Errorf("%s for %v and %s", m, o, a)
-				}
-				seen = append(seen, m.String())
-			}
-		}
-	})
 }

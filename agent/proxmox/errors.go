@@ -94,6 +94,7 @@ var sayings = []said{
 	{text: "no such", class: ledger.ErrGone},
 	{text: "does not exist", class: ledger.ErrGone},
 	{text: "doesn't exist", class: ledger.ErrGone},
+	{text: "don't exist", class: ledger.ErrGone},
 	{text: "unable to find configuration file", class: ledger.ErrGone},
 }
 

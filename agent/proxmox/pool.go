@@ -15,9 +15,9 @@ import (
 // may not write the firewall. To read it takes Pool.Audit on /pool/NAME, to write
 // it Pool.Allocate.
 //
-//	hw-vmbr0-1691                                 the record
-//	hw-vmbr0-1691/203.0.113.75                    the address, its comment the first record
-//	hw-vmbr0-1691/203.0.113.75/0123456789abcdef   the owner, its comment the record since
+//	hw-vmbr0-1691                                      the record
+//	hw-vmbr0-1691/203.0.113.75                         the address, its comment the first record
+//	hw-vmbr0-1691/203.0.113.75/0123456789abcdef-edge   the owner, its comment the record since
 //
 // Making a pool is exclusive, and a pool with another in it cannot be deleted. The
 // server has no digest here, so that a delete that comes late, after its sender
@@ -31,7 +31,8 @@ import (
 //
 // A pool of another owner within an address that is not his comes from a reserver
 // who lost just there. It claims nothing, he deletes it himself, and where he died
-// Remove of the address's owner does.
+// Remove of the address's owner does, and then looks again before it does more: the
+// address can have become that other's in between.
 type PoolBook struct {
 	api   API
 	name  string
@@ -92,11 +93,15 @@ func (b *PoolBook) read(ctx context.Context) (claims map[netip.Addr]claimPool, e
 	return claims, exists, nil
 }
 
+// ownerPool names the pool of an owner within that of an address: by id and name,
+// because two clusters can have one id.
+func ownerPool(o ledger.Owner) string { return o.ID + "-" + o.Cluster }
+
 // take adds a pool on the third level. It speaks for the claim when it is of the
 // owner that the address names.
 func (c *claimPool) take(name, comment string) {
 	c.children = append(c.children, name)
-	if !c.entry.Readable || name != c.entry.Record.Owner.ID {
+	if !c.entry.Readable || name != ownerPool(c.entry.Record.Owner) {
 		return
 	}
 	if own := ledger.NewEntry(c.entry.Prefix, comment); own.Readable && own.Record.Owner == c.entry.Record.Owner {
@@ -143,10 +148,10 @@ func (b *PoolBook) Change(ctx context.Context, address netip.Addr, r ledger.Reco
 	if err := b.belongs(ctx, address); err != nil {
 		return err
 	}
-	own := ledger.AddressPool(b.name, address) + "/" + b.owner.ID
+	own := ledger.AddressPool(b.name, address) + "/" + ownerPool(b.owner)
 	err := b.make(ctx, own, r.String())
 	if errors.Is(err, ledger.ErrTaken) {
-		err = b.api.Put(ctx, Path("pools"), url.Values{"poolid": {own}, "comment": {r.String()}}, nil)
+		err = b.api.Put(ctx, Path("pools"), url.Values{"poolid": {own}, "comment": {r.String()}}, &nothing{})
 	}
 	if err != nil {
 		return wrap(err, "holding %s in the resource pool %s", address, b.name)
@@ -175,7 +180,8 @@ func (b *PoolBook) belongs(ctx context.Context, address netip.Addr) error {
 }
 
 // Remove reads, deletes what stands in the address's pool, and then that pool.
-// ErrStale when the address is another owner's.
+// ErrStale when the address is another owner's, or when a pool of another stood in
+// it.
 func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) error {
 	claims, _, err := b.read(ctx)
 	if err != nil {
@@ -189,10 +195,17 @@ func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) err
 		return fmt.Errorf("%w: %s is not in the name of %s in the resource pool %s", ledger.ErrStale, address, b.owner.ID, b.name)
 	}
 	id := ledger.AddressPool(b.name, address)
+	strangers := 0
 	for _, child := range c.children {
 		if err := b.delete(ctx, id+"/"+child); err != nil {
 			return err
 		}
+		if child != ownerPool(b.owner) {
+			strangers++
+		}
+	}
+	if strangers > 0 {
+		return fmt.Errorf("%w: %s had pools of %d others in the resource pool %s", ledger.ErrStale, address, strangers, b.name)
 	}
 	err = b.delete(ctx, id)
 	if errors.Is(err, ledger.ErrTaken) {
@@ -201,18 +214,25 @@ func (b *PoolBook) Remove(ctx context.Context, address netip.Addr, _ string) err
 	return err
 }
 
-// Drop deletes the outer pool when it is empty: ErrTaken when it is not. That it
-// does not exist is no error.
-func (b *PoolBook) Drop(ctx context.Context) error { return b.delete(ctx, b.name) }
+// Drop leaves the outer pool where it is, because the server deletes the rights on a
+// pool with it, and those are what the token writes with. ErrTaken when it is not
+// empty.
+func (b *PoolBook) Drop(ctx context.Context) error {
+	claims, _, err := b.read(ctx)
+	if err == nil && len(claims) > 0 {
+		return fmt.Errorf("%w: the resource pool %s has %d addresses", ledger.ErrTaken, b.name, len(claims))
+	}
+	return err
+}
 
 func (b *PoolBook) make(ctx context.Context, id, comment string) error {
-	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, nil)
+	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, &nothing{})
 }
 
 // delete deletes an empty pool; that it does not exist is no error. The id is in
 // the query, for the path of the older call takes no nested pool.
 func (b *PoolBook) delete(ctx context.Context, id string) error {
-	err := b.api.Delete(ctx, Path("pools"), url.Values{"poolid": {id}}, nil)
+	err := b.api.Delete(ctx, Path("pools"), url.Values{"poolid": {id}}, &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
 	}

@@ -19,6 +19,8 @@ import (
 type ReadOptions struct {
 	// Live asks guest agents and containers for the addresses that they have.
 	Live bool
+	// Rights are the token's where they were read before; else they are read first.
+	Rights Rights
 	// Closer gives the guests whose own firewall sets, and live addresses, matter: it
 	// is called once with everything else that was read. Nil is all guests.
 	Closer func(*inventory.Snapshot) []int
@@ -42,6 +44,7 @@ type ReadOptions struct {
 //	3 + 1 per VNet     SDN's zones, VNets, IPAM; a VNet's subnets
 //	2 + 1 per set      the cluster's aliases and sets; a set's members
 //	1 per guest        its configuration and what is pending
+//	1 per odd guest    whether it runs, where the list says neither that nor that it is stopped
 //	1 per close guest  the names of its own sets
 //	1 per ipfilter     the members of a close guest's ipfilter set
 //	1 per live guest   its addresses, with Live: running, close, and with an agent
@@ -54,9 +57,12 @@ func Read(ctx context.Context, api API, o ReadOptions) (*inventory.Snapshot, err
 		n = DefaultInFlight
 	}
 	r := &reader{api: api, options: o, slots: make(chan struct{}, n), offline: map[string]bool{}, down: map[string]error{}}
-	rights, err := ReadRights(ctx, api)
-	if err != nil {
-		return nil, err
+	rights := o.Rights
+	if rights == nil {
+		var err error
+		if rights, err = ReadRights(ctx, api); err != nil {
+			return nil, err
+		}
 	}
 	for _, lack := range rights.Lacking(Reading(o.Live)...) {
 		r.unread(lack.Without, "the token lacks "+lack.String())
@@ -105,8 +111,10 @@ func (r *reader) first(ctx context.Context) ([]resource, error) {
 		if err := mustMatch("a node", n.Node, nodeName); err != nil {
 			return nil, fmt.Errorf("listing the nodes: %w", err)
 		}
-		r.snapshot.Nodes = append(r.snapshot.Nodes, inventory.Node{Name: n.Node, Online: n.Status == "online"})
-		if n.Status != "online" {
+		// "unknown" is a node whose statistics nobody sends: it may answer all the same.
+		online := n.Status != "offline"
+		r.snapshot.Nodes = append(r.snapshot.Nodes, inventory.Node{Name: n.Node, Online: online})
+		if !online {
 			r.noteOffline(n.Node, list)
 		}
 	}

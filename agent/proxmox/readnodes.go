@@ -2,6 +2,8 @@ package proxmox
 
 import (
 	"context"
+	"encoding/binary"
+	"math/bits"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -75,10 +77,20 @@ func (i nodeInterface) prefix() (netip.Prefix, bool) {
 	if err != nil || !a.Is4() {
 		return netip.Prefix{}, false
 	}
-	if p, err := netip.ParsePrefix(a.String() + "/" + string(i.Netmask)); err == nil {
-		return p, true
+	return netip.PrefixFrom(a, maskLength(string(i.Netmask))), true
+}
+
+// maskLength reads a mask given as a length or in dots, 32 for none.
+func maskLength(text string) int {
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= 32 {
+		return n
 	}
-	return netip.PrefixFrom(a, 32), true
+	a, err := netip.ParseAddr(text)
+	if err != nil || !a.Is4() {
+		return 32
+	}
+	b := a.As4()
+	return bits.LeadingZeros32(^binary.BigEndian.Uint32(b[:]))
 }
 
 // vlanOf completes what a VLAN interface's name says: eno1.1691, or vlan1691 with a

@@ -3,6 +3,7 @@ package proxmox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/netip"
 	"net/url"
 
@@ -12,25 +13,47 @@ import (
 	"homeward/netplan"
 )
 
-// sdnObject is one that can have values which are not applied yet: beside it stand
-// the running ones, and all of a new object are pending.
+// sdnObject is one that can have values which are not applied yet. The server gives
+// the running ones, and in "pending" those that differ, with "deleted" for what goes;
+// of a new object all but its name and type.
 type sdnObject[T any] struct {
-	State   string `json:"state"`
-	Now     T      `json:"-"`
-	Pending *T     `json:"pending"`
+	State string
+	// Now are the running values, Next those after the next apply.
+	Now, Next T
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (o *sdnObject[T]) UnmarshalJSON(data []byte) error {
-	type plain sdnObject[T]
-	if err := json.Unmarshal(data, (*plain)(o)); err != nil {
+	var envelope struct {
+		State   string                     `json:"state"`
+		Pending map[string]json.RawMessage `json:"pending"`
+	}
+	if err := errors.Join(json.Unmarshal(data, &envelope), json.Unmarshal(data, &o.Now), json.Unmarshal(data, &o.Next)); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, &o.Now)
+	o.State = envelope.State
+	for name, value := range envelope.Pending {
+		if string(value) == `"deleted"` {
+			envelope.Pending[name] = json.RawMessage("null")
+		}
+	}
+	pending, err := json.Marshal(envelope.Pending)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(pending, &o.Next)
 }
 
 // isNew says that nothing of it is applied.
-func (o sdnObject[T]) isNew() bool { return o.State == "new" && o.Pending != nil }
+func (o sdnObject[T]) isNew() bool { return o.State == "new" }
+
+// current is what is in force, or will be where nothing is yet.
+func (o sdnObject[T]) current() T {
+	if o.isNew() {
+		return o.Next
+	}
+	return o.Now
+}
 
 type sdnZone struct {
 	Zone   string `json:"zone"`
@@ -58,12 +81,7 @@ func (r *reader) zones(ctx context.Context) error {
 	}
 	r.add(func(s *inventory.Snapshot) {
 		for _, o := range list {
-			z := o.Now
-			if o.isNew() {
-				name := z.Zone
-				z = *o.Pending
-				z.Zone = name
-			}
+			z := o.current()
 			s.Zones = append(s.Zones, inventory.Zone{Name: z.Zone, Type: string(z.Type), Bridge: string(z.Bridge), DHCP: string(z.DHCP), IPAM: string(z.IPAM)})
 		}
 	})
@@ -78,11 +96,7 @@ func (r *reader) vnets(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, o := range list {
-		v := o.Now
-		if o.isNew() {
-			v = *o.Pending
-			v.VNet = o.Now.VNet
-		}
+		v := o.current()
 		if err := mustMatch("an SDN VNet", v.VNet, sdnName); err != nil {
 			r.unread("SDN VNets", err.Error())
 			continue
@@ -107,14 +121,9 @@ func (r *reader) subnets(ctx context.Context, vnet, zone string) error {
 		return r.failed(ctx, "SDN subnets of VNet "+vnet, err)
 	}
 	for _, o := range list {
-		states := []sdnSubnet{o.Now}
-		if o.isNew() {
-			states = nil
-		}
-		if o.Pending != nil && o.State != "deleted" {
-			p := *o.Pending
-			p.ID = o.Now.ID
-			states = append(states, p)
+		states := []sdnSubnet{o.current()}
+		if o.State == "changed" {
+			states = append(states, o.Next)
 		}
 		for i, state := range states {
 			subnet, ok := state.convert(vnet, zone)

@@ -20,8 +20,8 @@ type sdnSubnet struct {
 	DHCP    dhcpRanges `json:"dhcp-range"`
 }
 
-// dhcpRanges are the server's, which writes each as an object or as a text
-// "start-address=A,end-address=B".
+// dhcpRanges are the server's, which writes them as objects, as texts
+// "start-address=A,end-address=B", or all in one such text.
 type dhcpRanges []dhcpRange
 
 type dhcpRange struct {
@@ -38,23 +38,23 @@ func (d *dhcpRanges) UnmarshalJSON(data []byte) error {
 	*d = nil
 	for _, item := range list {
 		var text string
-		if json.Unmarshal(item, &text) != nil {
-			var r dhcpRange
-			if err := json.Unmarshal(item, &r); err != nil {
-				return err
-			}
-			*d = append(*d, r)
+		if json.Unmarshal(item, &text) == nil {
+			*d = append(*d, parseDHCPRanges(text)...)
 			continue
 		}
-		// "deleted" is what the server writes for a value that goes.
-		if r := parseDHCPRange(text); text != "" && text != "deleted" {
-			*d = append(*d, r)
+		var r dhcpRange
+		if err := json.Unmarshal(item, &r); err != nil {
+			return err
 		}
+		*d = append(*d, r)
 	}
 	return nil
 }
 
-func parseDHCPRange(text string) dhcpRange {
+// parseDHCPRanges reads a text of ranges. One with a start or an end alone is kept,
+// for whoever reads it must not take it for none.
+func parseDHCPRanges(text string) []dhcpRange {
+	var list []dhcpRange
 	var r dhcpRange
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(part, "=")
@@ -64,8 +64,14 @@ func parseDHCPRange(text string) dhcpRange {
 		case "end-address":
 			r.End = value
 		}
+		if r.Start != "" && r.End != "" {
+			list, r = append(list, r), dhcpRange{}
+		}
 	}
-	return r
+	if r != (dhcpRange{}) {
+		list = append(list, r)
+	}
+	return list
 }
 
 // convert is not ok when something in it cannot be read; an IPv6 subnet is nothing

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,9 +12,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"homeward/agent/ledger/inventory"
-	"homeward/netplan"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -152,7 +147,7 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	outside := filepath.Join(dir, "outside")
 	cluster := filepath.Join(dir, "pve")
 	guests := filepath.Join(cluster, "nodes", "pve1", "qemu-server")
-	for _, d := range []string{outside, guests, filepath.Join(cluster, "nodes", "pve1", "lxc"), filepath.Join(dir, "network")} {
+	for _, d := range []string{outside, guests, filepath.Join(cluster, "nodes", "pve1", "lxc"), filepath.Join(dir, "network", "interfaces.d")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -164,17 +159,19 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	}
 	write(filepath.Join(outside, "200.conf"), "name: stolen\n")
 	write(filepath.Join(guests, "101.conf"), "name: here\n")
-	write(filepath.Join(dir, "network", "interfaces"), "auto vmbr0\niface vmbr0 inet static\n\taddress 192.0.2.1/24\n\tbridge-ports eno1\n")
+	write(filepath.Join(dir, "network", "interfaces"), "auto vmbr0\niface vmbr0 inet static\n\taddress 192.0.2.1/24\n\tbridge-ports eno1\nsource interfaces.d/*\n")
 	for link, target := range map[string]string{
-		filepath.Join(guests, "200.conf"):         filepath.Join(outside, "200.conf"),
-		filepath.Join(guests, "102.conf"):         "101.conf",
-		filepath.Join(cluster, "nodes", "pve2"):   outside,
-		filepath.Join(cluster, "firewall"):        outside,
-		filepath.Join(cluster, "sdn"):             filepath.Join("..", "outside"),
-		filepath.Join(cluster, "nodes", "pve1x"):  "pve1",
-		filepath.Join(cluster, "local"):           filepath.Join("nodes", "pve1"),
-		filepath.Join(guests, "103.conf"):         "/dev/zero",
-		filepath.Join(cluster, "nodes", "locals"): "../local",
+		filepath.Join(guests, "200.conf"):        filepath.Join(outside, "200.conf"),
+		filepath.Join(guests, "102.conf"):        "101.conf",
+		filepath.Join(cluster, "nodes", "pve2"):  outside,
+		filepath.Join(cluster, "firewall"):       outside,
+		filepath.Join(cluster, "sdn"):            filepath.Join("..", "outside"),
+		filepath.Join(cluster, "nodes", "pve1x"): "pve1",
+		filepath.Join(cluster, "local"):          filepath.Join("nodes", "pve1"),
+		filepath.Join(guests, "103.conf"):        "/dev/zero",
+
+		filepath.Join(dir, "network", "interfaces.d", "more"): filepath.Join("..", "interfaces"),
+		filepath.Join(cluster, "nodes", "locals"):             "../local",
 	} {
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
@@ -195,7 +192,7 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	for _, u := range s.Unread {
 		said = append(said, u.Source)
 	}
-	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, "SDN IPAM", "cluster firewall, guests' firewalls"} {
+	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, `node "pve1", its interfaces`, "SDN IPAM", "cluster firewall, guests' firewalls"} {
 		if !slices.Contains(said, want) {
 			t.Errorf("%q is not unread: %q", want, said)
 		}
@@ -203,68 +200,4 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	if len(s.Nodes) != 1 || len(s.Nodes[0].Interfaces) != 1 {
 		t.Errorf("nodes %+v", s.Nodes)
 	}
-}
-
-// generate makes a cluster of n guests.
-func generate(n int) map[string]string {
-	out := map[string]string{"nodes/pve1/lxc/100.conf": "hostname: first\n"}
-	for i := range n {
-		vmid := 1000 + i
-		out[fmt.Sprintf("nodes/pve%d/qemu-server/%d.conf", i%10+1, vmid)] = fmt.Sprintf(
-			"agent: 1\nboot: order=scsi0\ncores: 4\nipconfig1: ip=10.7.%d.%d/16\nmemory: 8192\nname: guest-%d\nnet0: virtio=02:00:00:00:%02X:%02X,bridge=vmbr1\nnet1: virtio=02:00:00:01:%02X:%02X,bridge=vmbr0,tag=1691\nscsi0: local:vm-%d-disk-0,size=32G\n",
-			i>>8, i&255, i, i>>8, i&255, i>>8, i&255, vmid)
-		out[fmt.Sprintf("firewall/%d.fw", vmid)] = fmt.Sprintf("[OPTIONS]\n\nenable: 1\n\n[IPSET ipfilter-net1]\n\n10.7.%d.%d\n", i>>8, i&255)
-	}
-	return out
-}
-
-// BenchmarkReadDir reads 10,000 guests with their firewalls from real files.
-func BenchmarkReadDir(b *testing.B) {
-	dir := b.TempDir()
-	for name, text := range generate(10_000) {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		s, err := ReadDir("pve1", dir, dir)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(s.Guests) != 10_001 || len(s.Sets) != 10_000 {
-			b.Fatalf("%d guests and %d sets", len(s.Guests), len(s.Sets))
-		}
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	for name, text := range clusterFiles {
-		f.Add(name, []byte(text))
-	}
-	for name, text := range networkFiles {
-		f.Add("network/"+name, []byte(text))
-	}
-	f.Fuzz(func(t *testing.T, name string, text []byte) {
-		tree := files(clusterFiles)
-		network := files(networkFiles)
-		if inner, ok := strings.CutPrefix(name, "network/"); ok && fs.ValidPath(inner) {
-			network[inner] = &fstest.MapFile{Data: text}
-		} else if fs.ValidPath(name) {
-			tree[name] = &fstest.MapFile{Data: text}
-		}
-		s, err := Read(Host{Node: "pve1", Cluster: tree, Network: network})
-		if err != nil {
-			return
-		}
-		for _, g := range s.Guests {
-			g.Cards()
-		}
-		if _, err := inventory.Locate(s, netplan.Segment{Bridge: "vmbr0", VLAN: 1691}); err != nil {
-			t.Log(err)
-		}
-	})
 }

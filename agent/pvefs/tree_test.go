@@ -117,7 +117,7 @@ net0: name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:20,ip=203.0.113.78/25,tag=169
 	"nodes/pve2/qemu-server/099.conf":      "name: no VMID\n",
 	"nodes/pve3/lxc/readme.conf":           "hostname: no VMID\n",
 	"nodes/pve1/priv/secret":               "not to be read",
-	".rrd":                                 "pve2-node/pve1:1:2\npve2.3-vm/113:4711:db1:running:0:1\npve-vm-9.0/120:9:dns:running:0\npve2.3-vm/114:0:odd:stopped:0:1\n",
+	".rrd":                                 "pve2-node/pve1:1:2\npve2.3-vm/113:4711:db1:running:0:1\npve-vm-9.0/120:9:dns:running:0\npve2.3-vm/114:0:odd:stopped:0:1\npve2.3-vm/900:55:golden:stopped:1:1\n",
 	"firewall/cluster.fw":                  "[OPTIONS]\n\nenable: 1\n\n[ALIASES]\n\ningress-vip 203.0.113.75 # the shop\ncampus 203.0.112.0/20\nsix 2001:db8::1\nbroken\n\n[IPSET Web] # all of them\n\n203.0.113.78 # blog\n!203.0.113.77\ndc/campus\n\n[RULES]\n\nIN ACCEPT -source 203.0.113.79\n",
 	"firewall/113.fw":                      "[OPTIONS]\nenable: 1\n[IPSET ipfilter-net1]\n203.0.113.75\n[ALIASES]\nself 203.0.113.75\n",
 	"firewall/777.fw":                      "[IPSET ipfilter-net0]\n203.0.113.75\n",

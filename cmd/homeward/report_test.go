@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"homeward/agent/probe"
 	"homeward/cmd/homeward/internal/report"
 	"homeward/netplan/load"
 	"homeward/testenv/pvesim"
@@ -102,5 +107,35 @@ func TestReportRefusesWhatItCannotUse(t *testing.T) {
 	faulty := planFile(t, "vlan: 1691", "vlan: 4095")
 	if r := homeward(t, "report", "-f", faulty, "-o", "json"); r.code != int(exitUsage) || !strings.Contains(r.out, `"errors"`) {
 		t.Errorf("exit %d: %s", r.code, r.out)
+	}
+}
+
+// What a probe prints is what a report reads.
+func TestReportReadsWhatProbePrints(t *testing.T) {
+	at := time.Date(2026, 11, 30, 18, 7, 43, 0, time.UTC)
+	var text bytes.Buffer
+	err := encode(&text, "json", &probe.Summary{
+		Mode: probe.ModeTCP, Interval: 10 * time.Millisecond, Start: at, Length: time.Minute,
+		Targets: []probe.TargetSummary{{
+			Target: "api:6443", Address: "203.0.113.79:6443", Attempts: 10, Answered: 7, Failed: 2, Unknown: 1,
+			Connect: &probe.Latency{P99: time.Millisecond}, OutageCount: 2, OutageTotal: 3 * time.Second, OutageLongest: 2 * time.Second,
+			Interface: "eth0", MACChanges: []probe.MACChange{{Time: at, From: "02:aa:aa:aa:aa:01", To: "02:aa:aa:aa:aa:02"}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "drill.json")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := reported(t, exitDone, "-f", planFile(t), "--measured", file)
+	want := []report.Measurement{{
+		File: "drill.json", Target: "api:6443", Address: "203.0.113.79:6443", Of: "the Kubernetes API's VIP", Start: at, Length: time.Minute,
+		Interval: 10 * time.Millisecond, Attempts: 10, Answered: 7, Failed: 2, Unknown: 1, Outages: 2, Longest: 2 * time.Second, Total: 3 * time.Second,
+		P99: time.Millisecond, OnLink: true, TakeOvers: []report.TakeOver{{Time: at, From: "02:aa:aa:aa:aa:01", To: "02:aa:aa:aa:aa:02"}},
+	}}
+	if diff := cmp.Diff(want, r.Measured); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

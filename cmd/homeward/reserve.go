@@ -18,6 +18,8 @@ type reserveFlags struct {
 	lookFlags
 	dryRun, partial     bool
 	guests, allowReplug bool
+	probe               bool
+	interfaceName       string
 	wait                time.Duration
 }
 
@@ -44,6 +46,12 @@ was killed, and brings the claims to the plan: new ones first, then what the pla
 longer has is given back. The owner's id is made at the first reserve and kept in
 homeward.id beside cluster.yaml: keep it in version control.
 
+--probe also asks on the segment itself, by ARP, who has an address. It needs to run
+on the segment, best on a Proxmox host, as root: on the plan's bridge and VLAN, or on
+--interface. Silence counts only when the gateway was seen to answer meanwhile: a host
+that is not there, or a guest behind an ipfilter, hears nothing and proves nothing, and
+then nothing is claimed (4).
+
 The record binds those who use Homeward. Everyone else is seen, not stopped.
 
 --guests also changes the cluster's own VMs, and no others: NICs on the right bridge
@@ -64,6 +72,8 @@ and the command to run is shown.`,
 	flags.StringArrayVar(&f.accept, "accept", nil, "a firewall name or IPAM entry that may stay, as the list of conflicts names it; repeatable")
 	flags.BoolVar(&f.guests, "guests", false, "also bring the cluster's own VMs to the plan")
 	flags.BoolVar(&f.allowReplug, "allow-replug", false, "with --guests, also what re-plugs a running VM's NIC")
+	flags.BoolVar(&f.probe, "probe", false, "also ask on the segment itself who has an address; it must be reachable from here")
+	flags.StringVar(&f.interfaceName, "interface", "", "with --probe, the interface that is on the segment; by default the plan's bridge and VLAN")
 	flags.DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for another reservation that is under way")
 	return cmd
 }
@@ -72,6 +82,8 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	switch {
 	case f.wait <= 0 || f.wait > time.Hour:
 		return usage("--wait %s: give a time up to an hour, like 30s", f.wait)
+	case f.interfaceName != "" && !f.probe:
+		return usage("--interface is about --probe: give both, or neither")
 	case f.allowReplug && !f.guests:
 		return usage("--allow-replug is about --guests: give both, or neither")
 	}
@@ -84,11 +96,11 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	if err != nil {
 		return err
 	}
-	if !f.dryRun {
-		if err := t.obtainOwner(s, f.file); err != nil {
-			return err
-		}
-	} else if s.Owner.ID == "" {
+	if f.probe {
+		t.askSegment(ctx, s, l, f.interfaceName)
+	}
+	s.MakeOwner = func() error { return t.makeOwner(s, f.file) }
+	if f.dryRun && s.Owner.ID == "" {
 		t.log.Info("no " + ownerid.FileName + " yet: the first reserve makes the owner's id, here it is zeros")
 	}
 	report, err := s.Reserve(ctx, l, reservation.ReserveOptions{DryRun: f.dryRun, Partial: f.partial})
@@ -105,11 +117,8 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	return errors.Join(code, t.showReport(f.output, report))
 }
 
-// obtainOwner gives the owner its id, which is kept before anything is claimed.
-func (t *tool) obtainOwner(s *site, file string) error {
-	if s.Owner.ID != "" {
-		return nil
-	}
+// makeOwner gives the owner an id and keeps it.
+func (t *tool) makeOwner(s *site, file string) error {
 	id, made, err := ownerid.Obtain(filepath.Dir(file))
 	if err != nil {
 		return err

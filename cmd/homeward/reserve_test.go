@@ -191,19 +191,24 @@ func TestReserveLosesToWhatIsThere(t *testing.T) {
 	if strings.Contains(r.out, "dc/printer") || !strings.Contains(r.out, "db1") {
 		t.Errorf("conflicts:\n%s", r.out)
 	}
-	p.wants(exitUsage, "reserve", "-f", file, "--accept", "alias dc/other")
+	if r = p.wants(exitTaken, "reserve", "-f", file, "--accept", "alias dc/other"); !strings.Contains(r.err, "dc/other") {
+		t.Errorf("what was accepted in vain is not named:\n%s", r.err)
+	}
 }
 
 func TestReserveOfAnotherClusterAndOfTheSameName(t *testing.T) {
 	p := simulated(t, nil)
 	first, other, twin := planFile(t), planFile(t, "name: edge", "name: lab"), planFile(t)
 	p.wants(exitDone, "reserve", "-f", first)
-	for file, hint := range map[string]string{other: "choose another address", twin: "homeward.id of the first reserve"} {
+	for file, hint := range map[string]string{other: "choose another address", twin: "put its homeward.id beside"} {
 		r := p.wants(exitTaken, "reserve", "-f", file)
 		if !strings.Contains(r.out, "cluster edge (id ") || !strings.Contains(r.out, hint) {
 			t.Errorf("it says\n%s", r.out)
 		}
-		p.wants(exitDone, "release", "-f", file)
+		if _, err := os.Stat(filepath.Join(filepath.Dir(file), ownerid.FileName)); err == nil {
+			t.Error("a loser that claimed nothing has an owner's id")
+		}
+		p.wants(exitUsage, "release", "-f", file)
 		p.wantMembers(edgeHeld)
 	}
 
@@ -258,6 +263,18 @@ func TestReserveWithoutAllRights(t *testing.T) {
 		t.Errorf("status:\n%s", s.out)
 	}
 	p.wants(exitDone, "release", "-f", file)
+}
+
+func TestReserveProbeFromElsewhereProvesNothing(t *testing.T) {
+	p := simulated(t, nil)
+	file := planFile(t)
+	r := p.wants(exitUnknown, "reserve", "-f", file, "--probe", "--interface", "nosuch0")
+	if !strings.Contains(r.out, "cannot be asked from here") || !strings.Contains(r.out, "nosuch0") {
+		t.Errorf("it says\n%s", r.out)
+	}
+	p.wantMembers([]string{})
+	p.wants(exitDone, "reserve", "-f", file, "--probe", "--interface", "nosuch0", "--allow-partial")
+	p.wantMembers(edgeHeld)
 }
 
 func TestReserveIsRefusedByItsCommandLine(t *testing.T) {

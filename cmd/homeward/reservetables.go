@@ -34,7 +34,7 @@ func (t *tool) showReport(format string, r *reservation.Report) error {
 	}
 	guestText(&b, r.Guests)
 	separate(&b)
-	b.WriteString(verdict(r) + "\n")
+	b.WriteString(conclusion(r) + "\n")
 	for _, w := range r.Warnings {
 		t.log.Warn(w)
 	}
@@ -52,8 +52,8 @@ func separate(b *strings.Builder) {
 	}
 }
 
-// verdict says in one line how it ended and what to do.
-func verdict(r *reservation.Report) string {
+// conclusion says in one line how it ended and what to do.
+func conclusion(r *reservation.Report) string {
 	place := fmt.Sprintf("%s (record %s)", r.Segment, r.Record)
 	switch r.Outcome {
 	case reservation.Reserved:

@@ -62,7 +62,7 @@ func (c *call) admit() error {
 		return refuse("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
 	}
 	if !n.Online && name != c.node {
-		return &problem{status: statusNoRoute, message: "No route to host"}
+		return &problem{status: statusNoRoute, message: "No route to host", bare: true}
 	}
 	return nil
 }

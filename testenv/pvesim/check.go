@@ -96,12 +96,15 @@ func (k *check) pass(c *call) error {
 
 // fill puts the parameters into a path with {names}.
 func fill(path string, params map[string]string) string {
+	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(path, "{")
+		b.WriteString(before)
 		if !ok {
-			return path
+			return b.String()
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		path = before + params[name] + after
+		b.WriteString(params[name])
+		path = after
 	}
 }

@@ -91,7 +91,7 @@ func (c *client) send(r *http.Request) (reply, error) {
 		Data   any
 		Errors map[string]any
 	}
-	if json.Unmarshal(text, &v) == nil {
+	if len(text) < 1<<20 && json.Unmarshal(text, &v) == nil {
 		out.data, out.errors = v.Data, v.Errors
 	}
 	return out, nil

@@ -98,10 +98,10 @@ func (s *Sim) perform(c *call, f Fault) *outbound {
 	case AnswerRight:
 		return right
 	case AnswerNoRoute:
-		return failed(&problem{status: statusNoRoute, message: "No route to host"})
+		return failed(&problem{status: statusNoRoute, message: "No route to host", bare: true})
 	case AnswerTimedOut:
 		s.sleep(s.options.Times.Hung)
-		return failed(&problem{status: statusTimedOut, message: "Connection timed out"})
+		return failed(&problem{status: statusTimedOut, message: "Connection timed out", bare: true})
 	case AnswerTruncated:
 		right.truncate = true
 		return right
@@ -124,6 +124,9 @@ func failed(err error) *outbound {
 	p, ok := err.(*problem)
 	if !ok {
 		p = &problem{status: http.StatusInternalServerError, message: err.Error()}
+	}
+	if p.bare {
+		return &outbound{status: p.status, reason: oneLine(p.message), header: http.Header{}}
 	}
 	body := map[string]any{"data": nil, "message": p.message + "\n"}
 	if p.fields != nil {

@@ -15,9 +15,9 @@ import (
 func (in *inbound) refused() error {
 	switch {
 	case in.chunked:
-		return &problem{status: http.StatusNotImplemented, message: "chunked transfer encoding not supported"}
+		return &problem{status: http.StatusNotImplemented, message: "chunked transfer encoding not supported", bare: true}
 	case len(in.body) > 0 && in.method != http.MethodPost && in.method != http.MethodPut:
-		return &problem{status: http.StatusNotImplemented, message: fmt.Sprintf("Unexpected content for method '%s'", in.method)}
+		return &problem{status: http.StatusNotImplemented, message: fmt.Sprintf("Unexpected content for method '%s'", in.method), bare: true}
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (in *inbound) params(c *call) error {
 	if len(in.body) > 0 {
 		kind, _, err := mime.ParseMediaType(in.contentType)
 		if err != nil && in.contentType != "" {
-			return &problem{status: http.StatusUnsupportedMediaType, message: "Unsupported Media Type"}
+			return &problem{status: http.StatusUnsupportedMediaType, message: "Unsupported Media Type", bare: true}
 		}
 		switch kind {
 		case "application/json":
@@ -39,7 +39,7 @@ func (in *inbound) params(c *call) error {
 				return err
 			}
 		default:
-			return &problem{status: http.StatusUnsupportedMediaType, message: "Unsupported Media Type"}
+			return &problem{status: http.StatusUnsupportedMediaType, message: "Unsupported Media Type", bare: true}
 		}
 	}
 	if in.url.RawQuery == "" {

@@ -12,6 +12,9 @@ type problem struct {
 	message string
 	// fields has what is wrong with each parameter.
 	fields map[string]string
+	// bare answers have no body: those that are given before or beside the API, the
+	// reason in the status line being all.
+	bare bool
 }
 
 func (p *problem) Error() string { return fmt.Sprintf("%d %s", p.status, p.message) }

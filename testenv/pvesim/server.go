@@ -167,7 +167,7 @@ func (s *Server) respond(conn net.Conn, r *http.Request) bool {
 	}
 	var out *outbound
 	if len(body) > maxBody {
-		out = failed(&problem{status: http.StatusNotImplemented, message: "for data too large"})
+		out = failed(&problem{status: http.StatusNotImplemented, message: "for data too large", bare: true})
 	} else {
 		out = s.sim.exchange(s.node, &inbound{
 			method: r.Method, authorization: r.Header.Get("Authorization"), contentType: r.Header.Get("Content-Type"),

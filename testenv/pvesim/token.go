@@ -108,15 +108,15 @@ func cleanPath(path string) string { return "/" + strings.Trim(path, "/") }
 func (st *State) authenticate(header string) (*Token, error) {
 	rest, ok := strings.CutPrefix(header, "PVEAPIToken=")
 	if !ok {
-		return nil, &problem{status: http.StatusUnauthorized, message: "No ticket"}
+		return nil, &problem{status: http.StatusUnauthorized, message: "No ticket", bare: true}
 	}
 	id, secret, _ := strings.Cut(rest, "=")
 	t, ok := st.tokens.get(id)
 	if !ok {
-		return nil, &problem{status: http.StatusUnauthorized, message: "no such token"}
+		return nil, &problem{status: http.StatusUnauthorized, message: "no such token", bare: true}
 	}
 	if subtle.ConstantTimeCompare([]byte(secret), []byte(t.Secret)) != 1 {
-		return nil, &problem{status: http.StatusUnauthorized, message: "invalid token value!"}
+		return nil, &problem{status: http.StatusUnauthorized, message: "invalid token value!", bare: true}
 	}
 	return t, nil
 }

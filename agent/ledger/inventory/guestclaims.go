@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,11 @@ func (t *taker) allGuests() {
 		}
 	}
 	t.note(byDHCP, "guest NIC", "on this segment asks a DHCP server for its address", "on this segment ask a DHCP server for their addresses")
-	t.note(silent, "guest", "on this segment has no address on record: use --live", "on this segment have no address on record: use --live")
+	advice := ": use --live"
+	if slices.ContainsFunc(t.snapshot.Guests, func(g Guest) bool { return len(g.Live) > 0 }) {
+		advice = " and reports none" // they were asked
+	}
+	t.note(silent, "guest", "on this segment has no address on record"+advice, "on this segment have no address on record"+strings.Replace(advice, "reports", "report", 1))
 	t.note(trunks, "guest NIC", "can send on this segment with a VLAN tag of its own: the address there stands in the guest only",
 		"can send on this segment with a VLAN tag of their own: the addresses there stand in the guests only")
 }
@@ -75,11 +80,6 @@ func (t *taker) configured(p *parsed, c Card) bool {
 		return true
 	}
 	a := c.IPConfig.Address.Addr()
-	for i := len(t.claims) - 1; i >= 0 && t.claims[i].VMID == g.VMID; i-- {
-		if t.claims[i].Kind == GuestConfig && t.claims[i].Source == source && t.claims[i].Range.First == a {
-			return true // the same now and after the next start
-		}
-	}
 	t.claim(Claim{Kind: GuestConfig, Range: single(a), Source: source, VMID: g.VMID, MAC: c.NIC.MAC, Pending: c.Pending,
 		Remedy: "give " + guestWord(g) + " another address, or leave " + a.String() + " out of the plan"})
 	return true

@@ -162,3 +162,20 @@ func TestReach(t *testing.T) {
 		}
 	})
 }
+
+// SDN makes a bridge for each VNet. It is the VNet, and no other name for the
+// bridge and tag.
+func TestVNetsBridgeIsNoSpelling(t *testing.T) {
+	s := &Snapshot{
+		Nodes: []Node{node("a", aware("vmbr0", "", "eno1"), bridge("v30", "vmbr0.30"), bridge("vmbr30", "eno1.30"))},
+		Zones: []Zone{{Name: "zv", Type: "vlan", Bridge: "vmbr0"}},
+		VNets: []VNet{{Name: "v30", Zone: "zv", Tag: 30}},
+	}
+	at, err := locate(s, netplan.Segment{VNet: "v30"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]netplan.Segment{{Bridge: "vmbr30"}}, at.spellings); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -18,9 +18,11 @@ import (
 type Cluster struct {
 	Plan *netplan.Plan
 	API  proxmox.API
-	// Owner has no ID while nothing was ever reserved.
-	Owner ledger.Owner
-	Log   *slog.Logger
+	// Owner has no ID while nothing was ever reserved. MakeOwner gives it one that is
+	// kept, just before the first claim.
+	Owner     ledger.Owner
+	MakeOwner func() error
+	Log       *slog.Logger
 	// Progress is told of long steps, in order; total can grow.
 	Progress func(what string, done, total int)
 	// Now is the time of new claims, Sleep waits between requests.

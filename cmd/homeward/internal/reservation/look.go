@@ -11,6 +11,7 @@ import (
 	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
 	"homeward/agent/proxmox"
+	"homeward/agent/segment"
 	"homeward/netplan"
 )
 
@@ -35,8 +36,9 @@ type Look struct {
 	// Record is the name of the segment's record, Pages what its two kinds have.
 	Record string
 	Pages  [2]ledger.Page
-	// Accepted are the claims that Accept let stay.
-	Accepted []inventory.Conflict
+	// Probe is what the segment itself said; nil where it was not asked.
+	Probe *segment.Report
+	wire  []Taken
 	// shelves are the two kinds, without their books.
 	shelves [2]ledger.Shelf
 	// second is the IPAM that takes a second claim, nil where the segment has none.
@@ -55,7 +57,7 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 		return nil, err
 	}
 	l := &Look{Wants: wants}
-	if l.Snapshot, err = c.snapshot(ctx, o); err != nil {
+	if l.Snapshot, err = c.snapshot(ctx, o, rights); err != nil {
 		return nil, err
 	}
 	if l.Survey, err = inventory.Take(c.Plan, l.Snapshot); err != nil {
@@ -72,8 +74,13 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	if c.Owner.ID != "" {
 		mine = func(a netip.Addr) netplan.MAC { return proxmox.IPAMAddress(c.Owner, a) }
 	}
-	l.Verdict = inventory.Judge(c.Plan, l.Survey, mine)
-	return l, l.accept(o.Accept)
+	var unused []string
+	l.Verdict, unused = inventory.Judge(c.Plan, l.Survey, mine).Accept(o.Accept)
+	for _, name := range unused {
+		// Not an error, so that a script may go on accepting what is gone.
+		c.Log.Warn("--accept " + netplan.Quote(name) + " is no conflict that may be accepted")
+	}
+	return l, nil
 }
 
 // PlanError is a mistake of the plan that only Proxmox shows.
@@ -85,12 +92,12 @@ func (e *PlanError) Error() string { return e.err.Error() }
 // Unwrap gives the cause.
 func (e *PlanError) Unwrap() error { return e.err }
 
-func (c *Cluster) snapshot(ctx context.Context, o LookOptions) (*inventory.Snapshot, error) {
+func (c *Cluster) snapshot(ctx context.Context, o LookOptions, rights proxmox.Rights) (*inventory.Snapshot, error) {
 	if o.Local != nil {
 		return o.Local()
 	}
 	return proxmox.Read(ctx, c.API, proxmox.ReadOptions{
-		Live:     o.Live,
+		Live: o.Live, Rights: rights,
 		Closer:   func(s *inventory.Snapshot) []int { return inventory.Near(c.Plan, s) },
 		Progress: func(done, total int) { c.Progress("reading what Proxmox knows", done, total) },
 	})
@@ -139,26 +146,6 @@ func (c *Cluster) book(l *Look, kind ledger.Kind) (ledger.Book, error) {
 
 func (l *Look) unread(source, reason string) {
 	l.Survey.Unread = append(l.Survey.Unread, inventory.Unread{Source: source, Reason: reason})
-}
-
-// accept moves what the operator accepts from the conflicts to Accepted. A name
-// that accepts nothing is an error: what it was to let stay may be spelt otherwise.
-func (l *Look) accept(names []string) error {
-	used := map[string]bool{}
-	l.Verdict.Conflicts = slices.DeleteFunc(l.Verdict.Conflicts, func(c inventory.Conflict) bool {
-		if c.Claim.Accept == "" || !slices.Contains(names, c.Claim.Accept) {
-			return false
-		}
-		used[c.Claim.Accept] = true
-		l.Accepted = append(l.Accepted, c)
-		return true
-	})
-	for _, n := range names {
-		if !used[n] {
-			return &PlanError{fmt.Errorf("--accept %q is no claim that may be accepted: the list of conflicts gives the names", n)}
-		}
-	}
-	return nil
 }
 
 // Others are the entries of other owners for addresses of the plan, in both kinds of

@@ -3,7 +3,6 @@ package reservation
 import (
 	"context"
 	"maps"
-	"net/url"
 	"time"
 
 	"homeward/agent/ledger"
@@ -27,20 +26,22 @@ func (c *Cluster) rehearse(ctx context.Context, l *Look, kind ledger.Kind, b led
 		r.Outcome, r.Conflicts = InUse, takenBy(res, l.Wants, c.Owner)
 		return nil
 	}
-	spoken := &speaker{API: c.API}
-	quick.API = spoken
+	var spoken []string
+	quick.API = proxmox.DryRun{API: c.API, Show: func(req proxmox.Request) {
+		req.Params = maps.Clone(req.Params)
+		req.Params.Del("digest") // of the record as it will be by then
+		spoken = append(spoken, req.String())
+	}}
 	book, err := quick.sameBook(l, kind)
 	if err != nil {
 		return err
 	}
 	for _, req := range copied.Requests {
-		spoken.requests = nil
+		spoken = nil
 		// What the server would say is known: this is only to hear the request.
 		_ = req.Do(ctx, book)
-		for _, text := range spoken.requests {
-			r.Requests = append(r.Requests, text)
-		}
-		if len(spoken.requests) == 0 {
+		r.Requests = append(r.Requests, spoken...)
+		if len(spoken) == 0 {
 			r.Requests = append(r.Requests, "# "+req.String())
 		}
 	}
@@ -54,32 +55,4 @@ func (c *Cluster) sameBook(l *Look, kind ledger.Kind) (ledger.Book, error) {
 		return nil, err
 	}
 	return c.claiming(l, book, c.acting())
-}
-
-// speaker is an API that reads, and writes down what it was asked to write.
-type speaker struct {
-	proxmox.API
-	requests []string
-}
-
-// Post implements proxmox.API.
-func (s *speaker) Post(_ context.Context, path string, params url.Values, _ any) error {
-	return s.say("POST", path, params)
-}
-
-// Put implements proxmox.API.
-func (s *speaker) Put(_ context.Context, path string, params url.Values, _ any) error {
-	return s.say("PUT", path, params)
-}
-
-// Delete implements proxmox.API.
-func (s *speaker) Delete(_ context.Context, path string, params url.Values, _ any) error {
-	return s.say("DELETE", path, params)
-}
-
-func (s *speaker) say(method, path string, params url.Values) error {
-	params = maps.Clone(params)
-	params.Del("digest") // of the record as it will be by then
-	s.requests = append(s.requests, proxmox.Request{Method: method, Path: path, Params: params}.String())
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
 	"homeward/agent/proxmox/guests"
+	"homeward/agent/segment"
 	"homeward/netplan"
 )
 
@@ -52,6 +53,7 @@ type Report struct {
 	Warnings []string           `json:"warnings,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`
 	Guests   *GuestWork         `json:"guests,omitempty"`
+	Probe    *segment.Report    `json:"probe,omitempty"`
 	Error    string             `json:"error,omitempty"`
 }
 
@@ -119,12 +121,9 @@ func (w *GuestWork) Differs() bool {
 
 // report begins one.
 func (c *Cluster) report(l *Look) *Report {
-	r := &Report{Owner: c.Owner, Place: l.place(), Addresses: []Reservation{}, Conflicts: []Taken{}, Unread: l.Survey.Unread, Notes: l.Survey.Notes}
+	r := &Report{Owner: c.Owner, Place: l.place(), Addresses: []Reservation{}, Conflicts: []Taken{}, Unread: l.Survey.Unread, Notes: l.Survey.Notes, Probe: l.Probe}
 	for _, w := range l.Verdict.Warnings {
 		r.Warnings = append(r.Warnings, w.String())
-	}
-	for _, a := range l.Accepted {
-		r.Warnings = append(r.Warnings, "accepted: "+a.String())
 	}
 	return r
 }

@@ -34,14 +34,13 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Partial
 		return r, nil
 	}
-	shelves := l.shelves
-	for i := range shelves {
-		var err error
-		if shelves[i].Book, err = c.book(l, shelves[i].Kind); err != nil {
+	if c.Owner.ID == "" && !o.DryRun {
+		if err := c.MakeOwner(); err != nil {
 			return nil, err
 		}
+		r.Owner = c.Owner
 	}
-	pair, err := ledger.Choose(ctx, shelves[0], shelves[1])
+	pair, err := c.choose(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +61,18 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Reserved
 	}
 	return r, nil
+}
+
+// choose gives the record in which this owner may write.
+func (c *Cluster) choose(ctx context.Context, l *Look) (ledger.Pair, error) {
+	shelves := l.shelves
+	for i := range shelves {
+		var err error
+		if shelves[i].Book, err = c.book(l, shelves[i].Kind); err != nil {
+			return ledger.Pair{}, err
+		}
+	}
+	return ledger.Choose(ctx, shelves[0], shelves[1])
 }
 
 // reserver is the machine for the plan: one without anything to reserve gives back

@@ -20,7 +20,7 @@ type Taken struct {
 	Address string `json:"address,omitempty"`
 	// For is what the plan wants it for.
 	For string `json:"for,omitempty"`
-	// Kind is a claim's, or "reservation".
+	// Kind is a claim's, "reservation", or "arp" for who answers on the segment.
 	Kind string `json:"kind"`
 	// Source says who has it and where that stands.
 	Source string `json:"source"`
@@ -41,6 +41,7 @@ func (l *Look) Taken(o ledger.Owner) []Taken {
 	for _, c := range l.Verdict.Conflicts {
 		list = append(list, claimed(c))
 	}
+	list = append(list, l.wire...)
 	list = append(list, reserved(l.Others(o), l.Wants, o)...)
 	slices.SortStableFunc(list, func(a, b Taken) int { return compareAddresses(a.Address, b.Address) })
 	return list
