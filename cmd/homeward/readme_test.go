@@ -33,3 +33,25 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		}
 	}
 }
+
+// The README's part of a report is what is printed for the plan with the hosts it shows.
+func TestReadmeShowsARealReport(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "### What it survives\n")
+	_, hosts, _ := strings.Cut(section, "```yaml\nmachines:\n")
+	hosts, section, _ = strings.Cut(hosts, "```\n")
+	_, shown, _ := strings.Cut(section, "<!-- output: homeward report -f cluster.yaml -->\n")
+	shown, _, found := strings.Cut(shown, "<!-- end of output -->")
+	if !found || hosts == "" {
+		t.Fatal("the README shows no report")
+	}
+	printed := homeward(t, "report", "--plan-only", "-f", planFile(t, "network:\n  cidr", "machines:\n"+hosts+"network:\n  cidr"))
+	for line := range strings.Lines(shown) {
+		if !strings.Contains(printed.out, line) {
+			t.Errorf("the README has a line that is not printed:\n%s", line)
+		}
+	}
+}

@@ -93,7 +93,7 @@ request came in by.
 	root.AddCommand(
 		t.initCommand(), t.planCommand(), t.generateCommand(), t.schemaCommand(),
 		t.reserveCommand(), t.releaseCommand(), t.statusCommand(), t.proxmoxCommand(),
-		t.probeCommand(), t.imageCommand(), t.labCommand(), t.versionCommand(), exitCodesTopic(),
+		t.probeCommand(), t.reportCommand(), t.imageCommand(), t.labCommand(), t.versionCommand(), exitCodesTopic(),
 	)
 	for _, cmd := range root.Commands() {
 		if cmd.RunE != nil && cmd.Args == nil {

@@ -42,6 +42,7 @@ var only = map[string][]string{
 	"github.com/luthermonson/go-proxmox":     {"agent/proxmox"},
 	"github.com/gophercloud/gophercloud":     {"agent/openstack"},
 	"github.com/google/go-containerregistry": {"cmd/homeward"},
+	"k8s.io/client-go":                       {"cmd/homeward/internal/report", "cmd/homeward/internal/verify"},
 	"github.com/siderolabs/talos":            {"talosgen", "testenv", "cmd/homeward"},
 }
 

@@ -1,0 +1,170 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"homeward/cmd/homeward/internal/report"
+)
+
+// The labels by which MetalLB's workloads are known: of its manifests, and of its
+// chart.
+var (
+	controllerLabels = []string{"app=metallb,component=controller", "app.kubernetes.io/name=metallb,app.kubernetes.io/component=controller"}
+	speakerLabels    = []string{"app=metallb,component=speaker", "app.kubernetes.io/name=metallb,app.kubernetes.io/component=speaker"}
+)
+
+const (
+	returnPathLabel = "app.kubernetes.io/managed-by=homeward"
+	excludedLabel   = "node.kubernetes.io/exclude-from-external-load-balancers"
+)
+
+// Read lists what a report uses. What could not be read is in the source's details,
+// and nil in the cluster; a cluster of which nothing could be read is nil. The error is
+// for a context that ended.
+func Read(ctx context.Context, c *Client) (*report.Cluster, report.Source, error) {
+	r := &reader{ctx: ctx, client: c}
+	out := &report.Cluster{}
+	for _, step := range []func(*report.Cluster) error{r.nodes, r.controller, r.speakers, r.returnPath, r.services} {
+		r.steps++
+		if err := step(out); err != nil {
+			r.failed++
+			r.unread = append(r.unread, err.Error())
+		}
+		if ctx.Err() != nil {
+			return nil, report.Source{}, ctx.Err()
+		}
+		if r.failed == r.steps && r.steps == 1 {
+			// Nodes come first: without them nothing else counts.
+			return nil, report.Source{State: report.SourceFailed, Detail: r.unread}, nil
+		}
+	}
+	if len(r.unread) > 0 {
+		return out, report.Source{State: report.SourcePartial, Detail: r.unread}, nil
+	}
+	return out, report.Source{State: report.SourceRead}, nil
+}
+
+type reader struct {
+	ctx           context.Context
+	client        *Client
+	steps, failed int
+	unread        []string
+}
+
+func (r *reader) nodes(out *report.Cluster) error {
+	nodes, err := list[corev1.Node](r.ctx, r.client, "/api/v1/nodes", "")
+	for _, n := range nodes {
+		_, excluded := n.Labels[excludedLabel]
+		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
+		out.Nodes = append(out.Nodes, report.Node{Name: n.Name, Ready: ready, Excluded: excluded})
+	}
+	return err
+}
+
+func (r *reader) controller(out *report.Cluster) error {
+	for _, labels := range controllerLabels {
+		found, err := list[appsv1.Deployment](r.ctx, r.client, "/apis/apps/v1/deployments", labels)
+		if err != nil {
+			return err
+		}
+		for _, d := range found {
+			out.Controller = report.Workload{Found: true, Declared: 1, Ready: int(d.Status.ReadyReplicas), Namespace: d.Namespace, Object: d.Name}
+			if d.Spec.Replicas != nil {
+				out.Controller.Declared = int(*d.Spec.Replicas)
+			}
+		}
+		if len(found) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *reader) speakers(out *report.Cluster) error {
+	nodes := []string{}
+	for _, labels := range speakerLabels {
+		ready, err := r.readyOn(labels)
+		if err != nil {
+			return err
+		}
+		nodes = append(nodes, ready...)
+	}
+	slices.Sort(nodes)
+	out.Speakers = slices.Compact(nodes)
+	return nil
+}
+
+func (r *reader) returnPath(out *report.Cluster) error {
+	nodes, err := r.readyOn(returnPathLabel)
+	if err == nil {
+		out.ReturnPath = nodes
+	}
+	return err
+}
+
+// readyOn gives the nodes with a ready pod of these labels, sorted; never nil.
+func (r *reader) readyOn(labels string) ([]string, error) {
+	pods, err := list[corev1.Pod](r.ctx, r.client, "/api/v1/pods", labels)
+	if err != nil {
+		return nil, err
+	}
+	nodes := []string{}
+	for _, p := range pods {
+		if slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}) {
+			nodes = append(nodes, p.Spec.NodeName)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes), nil
+}
+
+// announced is MetalLB's ServiceL2Status, as far as it is used.
+type announced struct {
+	Status struct {
+		Node             string `json:"node"`
+		ServiceName      string `json:"serviceName"`
+		ServiceNamespace string `json:"serviceNamespace"`
+	} `json:"status"`
+}
+
+func (r *reader) services(out *report.Cluster) error {
+	services, err := list[corev1.Service](r.ctx, r.client, "/api/v1/services", "")
+	if err != nil {
+		return err
+	}
+	statuses, err := list[announced](r.ctx, r.client, "/apis/metallb.io/v1beta1/servicel2statuses", "")
+	if err != nil && !errors.Is(err, errAbsent) {
+		r.unread = append(r.unread, err.Error())
+	}
+	for _, s := range services {
+		x := report.Service{Namespace: s.Namespace, Name: s.Name, Local: s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal}
+		for _, i := range s.Status.LoadBalancer.Ingress {
+			if a, err := netip.ParseAddr(i.IP); err == nil && a.Is4() {
+				x.Addresses = append(x.Addresses, a)
+			}
+		}
+		if len(x.Addresses) == 0 {
+			continue
+		}
+		for _, a := range statuses {
+			if a.Status.ServiceNamespace == s.Namespace && a.Status.ServiceName == s.Name && a.Status.Node != "" {
+				x.Announcers = append(x.Announcers, a.Status.Node)
+			}
+		}
+		if x.Endpoints, err = r.endpoints(s.Namespace, s.Name); err != nil {
+			return err
+		}
+		out.Services = append(out.Services, x)
+	}
+	return nil
+}
