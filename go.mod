@@ -5,12 +5,14 @@ go 1.26.6
 tool honnef.co/go/tools/cmd/staticcheck
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/aymanbagabas/go-udiff v0.4.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
 	// v0.3.0 loses the store side of "ct mark set" when it lists a rule, so a
 	// comparison with the kernel never ends.
 	github.com/google/nftables v0.3.1-0.20251119083706-1db35da82052
+	github.com/luthermonson/go-proxmox v0.9.0
 	github.com/mdlayher/netlink v1.11.2
 	github.com/mdlayher/packet v1.1.2
 	github.com/prometheus/client_golang v1.25.0
@@ -26,15 +28,9 @@ require (
 	golang.org/x/sys v0.50.0
 	k8s.io/api v0.36.3
 	k8s.io/apimachinery v0.36.3
+	k8s.io/client-go v0.36.3
 	sigs.k8s.io/yaml v1.6.0
 )
-
-require (
-	github.com/luthermonson/go-proxmox v0.9.0
-	k8s.io/client-go v0.36.3
-)
-
-require github.com/HdrHistogram/hdrhistogram-go v1.4.0
 
 require (
 	cel.dev/expr v0.25.1 // indirect

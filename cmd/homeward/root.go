@@ -71,13 +71,16 @@ func (t *tool) root() *cobra.Command {
 		Use:   "homeward",
 		Short: "ingress addresses for Talos clusters with two NICs per machine",
 		Long: `Homeward gives a Talos Linux cluster with two NICs per machine its ingress
-addresses from one address plan. It checks cluster.yaml, and writes what Talos,
-MetalLB, Traefik and Argo CD need so that every reply leaves by the NIC its
-request came in by.
+addresses from one address plan. It checks cluster.yaml, reserves the addresses in
+Proxmox, and writes what Talos, MetalLB, Traefik and Argo CD need so that every
+reply leaves by the NIC its request came in by.
 
   homeward init > cluster.yaml                 a commented plan to fill in
   homeward plan -f cluster.yaml                check it, and show who gets what
-  homeward generate -f cluster.yaml --out out  write every file`,
+  homeward reserve -f cluster.yaml             look for conflicts, then claim the addresses
+  homeward generate -f cluster.yaml --out out  write every file
+  homeward probe ADDRESS:PORT                  measure from a client that replies come home
+  homeward report -f cluster.yaml              which failures this cluster survives`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return t.startLog() },
