@@ -43,9 +43,10 @@ test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLA
 	$(GO) run ./testenv/vm/fetch
 	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
 
-bench: build ## plan and generate at 10 to 5,000 machines; the agent against the shell loop; a segment under flood
-	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./agent/segment ./cmd/homeward/...
+bench: build ## plan and generate at 10 to 5,000 machines; inventories; the agent against the shell loop; a segment under flood; probe against known cuts
+	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./agent/segment ./agent/ledger/... ./agent/pvefs ./agent/proxmox ./cmd/homeward/...
 	$(GO) run ./testenv/figures
+	$(GO) test -run '^$$' -bench . -benchmem ./agent/probe
 
 fuzz: ## each fuzz test for FUZZTIME (20s)
 	@set -e; for p in $$($(GO) list ./...); do \

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"slices"
 	"time"
@@ -129,18 +130,18 @@ func findBridge(name string) (*netlink.Bridge, error) {
 // "" when there is none.
 func (k *Kernel) ready(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) (string, error) {
 	if !vlanAware(bridge) {
-		if name, err := besideBridge(ctx, bridge, id); err != nil || name != "" {
+		if name, err := besideBridge(ctx, k.log, bridge, id); err != nil || name != "" {
 			return name, err
 		}
 	}
-	member, untagged, err := selfVLAN(ctx, bridge, id)
+	member, untagged, err := selfVLAN(ctx, k.log, bridge, id)
 	if err != nil {
 		return "", err
 	}
 	if untagged {
 		return bridge.Name, nil
 	}
-	sub, err := subInterface(ctx, bridge, id)
+	sub, err := subInterface(ctx, k.log, bridge, id)
 	if err != nil || sub == nil || !member && vlanAware(bridge) || markOf(sub) != (mark{}) {
 		return "", err
 	}
@@ -159,8 +160,8 @@ func upOrRemedy(l netlink.Link) error {
 // besideBridge finds the leg of a bridge that is not VLAN-aware: Proxmox VE then
 // makes a bridge of its own for the VLAN, on a VLAN interface of the first one's
 // port, which takes the frames before the first bridge sees them.
-func besideBridge(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) (string, error) {
-	all, err := dump(ctx, "links", netlink.LinkList)
+func besideBridge(ctx context.Context, log *slog.Logger, bridge *netlink.Bridge, id netplan.VLAN) (string, error) {
+	all, err := dump(ctx, log, "links", netlink.LinkList)
 	if err != nil {
 		return "", err
 	}
@@ -187,8 +188,8 @@ func besideBridge(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) 
 
 // subInterface finds the bridge's own VLAN interface, whatever its name; nil when
 // there is none.
-func subInterface(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) (netlink.Link, error) {
-	all, err := dump(ctx, "links", netlink.LinkList)
+func subInterface(ctx context.Context, log *slog.Logger, bridge *netlink.Bridge, id netplan.VLAN) (netlink.Link, error) {
+	all, err := dump(ctx, log, "links", netlink.LinkList)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +205,8 @@ func subInterface(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) 
 
 // selfVLAN says whether the bridge itself is a member of the VLAN, and whether its
 // frames come to the bridge's own interface without a tag.
-func selfVLAN(ctx context.Context, bridge *netlink.Bridge, id netplan.VLAN) (member, untagged bool, err error) {
-	listed, err := dump(ctx, "VLANs of bridge "+bridge.Name, func() (flags []uint16, err error) {
+func selfVLAN(ctx context.Context, log *slog.Logger, bridge *netlink.Bridge, id netplan.VLAN) (member, untagged bool, err error) {
+	listed, err := dump(ctx, log, "VLANs of bridge "+bridge.Name, func() (flags []uint16, err error) {
 		all, err := netlink.BridgeVlanList()
 		for _, v := range all[int32(bridge.Index)] {
 			if v.Vid == uint16(id) {

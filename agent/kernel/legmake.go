@@ -17,7 +17,7 @@ import (
 // make brings the leg about: every step looks first whether it is done already, so
 // that it also finishes what a killed agent began.
 func (l *Leg) make(ctx context.Context, bridge *netlink.Bridge) error {
-	sub, err := subInterface(ctx, bridge, l.config.VLAN)
+	sub, err := subInterface(ctx, l.kernel.log, bridge, l.config.VLAN)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (l *Leg) create(ctx context.Context, bridge *netlink.Bridge) (netlink.Link,
 	if err != nil {
 		return nil, fmt.Errorf("adding VLAN %d to bridge %s: %w", l.config.VLAN, bridge.Name, err)
 	}
-	sub, err := subInterface(ctx, bridge, l.config.VLAN)
+	sub, err := subInterface(ctx, l.kernel.log, bridge, l.config.VLAN)
 	if err == nil && sub == nil {
 		err = fmt.Errorf("VLAN %d of bridge %s went away at once", l.config.VLAN, bridge.Name)
 	}
@@ -62,7 +62,7 @@ func (l *Leg) create(ctx context.Context, bridge *netlink.Bridge) (netlink.Link,
 
 // join makes the bridge itself a member of the VLAN where it filters.
 func (l *Leg) join(ctx context.Context, bridge *netlink.Bridge, sub netlink.Link, ours *mark) error {
-	member, _, err := selfVLAN(ctx, bridge, l.config.VLAN)
+	member, _, err := selfVLAN(ctx, l.kernel.log, bridge, l.config.VLAN)
 	if err != nil || !vlanAware(bridge) {
 		return err
 	}
@@ -109,11 +109,11 @@ func (l *Leg) finish(bridge *netlink.Bridge, sub netlink.Link) error {
 // listens there too.
 func (l *Leg) awaitOther(ctx context.Context, bridge *netlink.Bridge) error {
 	for end := time.Now().Add(claimWait); ; {
-		sub, err := subInterface(ctx, bridge, l.config.VLAN)
+		sub, err := subInterface(ctx, l.kernel.log, bridge, l.config.VLAN)
 		if err != nil {
 			return err
 		}
-		member, _, err := selfVLAN(ctx, bridge, l.config.VLAN)
+		member, _, err := selfVLAN(ctx, l.kernel.log, bridge, l.config.VLAN)
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func arpFilter() ([]bpf.RawInstruction, error) {
 
 // localAddresses are the IPv4 addresses of all interfaces.
 func (k *Kernel) localAddresses(ctx context.Context) ([]netip.Addr, error) {
-	listed, err := dump(ctx, "this host's addresses", func() ([]netlink.Addr, error) {
+	listed, err := dump(ctx, k.log, "this host's addresses", func() ([]netlink.Addr, error) {
 		return netlink.AddrList(nil, netlink.FAMILY_V4)
 	})
 	if err != nil {

@@ -12,14 +12,14 @@ func (m *Machine) reserve() {
 		m.lose(foreign, nil)
 		return
 	}
-	if other := m.page.Elsewhere; len(other) > 0 {
-		m.elsewhere(other, foreign)
+	if m.elsewhere(foreign) {
 		return
 	}
 	if w, ok := m.missing(); ok {
 		m.claim(w, foreign)
 		return
 	}
+	m.waited = 0
 	if e, w, ok := m.unsettled(); ok {
 		r := e.Record
 		r.State, r.Purpose = Held, w.Purpose
@@ -49,24 +49,39 @@ func (m *Machine) claim(w Want, foreign []Conflict) {
 		}
 		m.await(foreign, nil)
 	case !m.page.Exists:
-		m.next = Request{Op: OpCreate}
+		m.make(Request{Op: OpCreate})
 	default:
 		r := Record{Owner: m.owner, Purpose: w.Purpose, State: Pending, Since: m.since}
-		m.next = Request{Op: OpAdd, Address: w.Address, Record: r}
+		m.make(Request{Op: OpAdd, Address: w.Address, Record: r})
 	}
 }
 
-// elsewhere handles entries in the record of the other kind. Both kinds can be
-// begun at once on a segment without claims; each side writes before it looks at
-// the other's, so at least one sees the other, and the one that yields never waits.
-func (m *Machine) elsewhere(other []Entry, foreign []Conflict) {
+// make asks for a new entry or record, which needs no version.
+func (m *Machine) make(r Request) {
+	m.fresh, m.page.Version = false, ""
+	m.next = r
+}
+
+// elsewhere handles entries in the record of the other kind, and says whether that
+// settled what is next. Both kinds can be begun at once on a segment without
+// claims. Each side writes before it looks at the other's record, so that at least
+// one sees the other before it holds anything; the one that yields never waits. Who
+// holds something goes on, because the other side will see that and lose.
+func (m *Machine) elsewhere(foreign []Conflict) bool {
+	other := m.page.Elsewhere
+	firm := slices.ContainsFunc(other, func(e Entry) bool { return !e.passing() })
+	_, holding := m.highest(func(e Entry) bool { return e.Record.State == Held })
+	if len(other) == 0 || holding && !firm {
+		return false
+	}
 	cause := &WrongKindError{Entries: other}
 	foreign = append(foreign, Conflicts(Page{Entries: other}, m.wants, m.owner)...)
-	if m.page.Yields || slices.ContainsFunc(other, func(e Entry) bool { return !e.passing() }) {
+	if m.page.Yields || firm {
 		m.lose(foreign, cause)
-		return
+		return true
 	}
 	m.await(foreign, cause)
+	return true
 }
 
 // await waits a little for others to finish or to lose, and loses itself when that
@@ -93,7 +108,7 @@ func (m *Machine) giveUp() {
 		m.setback(&m.setbacks.outdated, maxOutdated, nil)
 		return
 	}
-	if m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && !m.crowded && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}
@@ -115,7 +130,7 @@ func (m *Machine) release() {
 		m.withdraw(e)
 		return
 	}
-	if m.page.Exists && len(m.page.Entries) == 0 {
+	if m.page.Exists && !m.crowded && len(m.page.Entries) == 0 {
 		m.next = Request{Op: OpDrop}
 		return
 	}

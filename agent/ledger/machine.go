@@ -46,10 +46,13 @@ import (
 //
 // A reserver that was killed counts by what it left. Its pending entries stop the
 // others until it is run again, and then it goes on from them, or until somebody
-// releases them; what it has held is its own as any other's. Only its rerun has
-// leftovers that may be out of order, and it gives them up before it waits, so the
-// circle cannot be either; but two that lose patience at that very moment can both
-// lose, and both can be run again.
+// releases them; what it has held is its own as any other's. Claims go up and a
+// roll-back goes down, so what it left of one plan is that plan's lower end, in
+// order, and everything above is true of its rerun too. Only the leftovers of
+// another plan can stand above what is still to be claimed. They are given up
+// before a wait, so that the circle cannot be either; but who loses patience over
+// one just as it is given up, and the one that gives it up and then waits for that
+// loser's entries, can both lose, and both can be run again.
 type Machine struct {
 	owner     Owner
 	wants     []Want
@@ -59,10 +62,11 @@ type Machine struct {
 
 	next Request
 	// page is what the record looks like as far as we know: as it was read, and
-	// with what we added since. have says that there is one, fresh that its version
-	// is the record's.
-	page        Page
-	have, fresh bool
+	// with what we added since, less the entries that do not concern us. have says
+	// that there is one, fresh that its version is the record's, crowded that there
+	// are entries that do not concern us.
+	page                 Page
+	have, fresh, crowded bool
 
 	losing    bool
 	conflicts []Conflict
@@ -132,8 +136,26 @@ func (m *Machine) Abort(cause error) {
 
 // read asks for a new page, and forgets the old one.
 func (m *Machine) read() {
-	m.page, m.have, m.fresh = Page{}, false, false
+	m.forget()
 	m.next = Request{Op: OpRead}
+}
+
+// forget drops the page.
+func (m *Machine) forget() {
+	m.page, m.have, m.fresh, m.crowded = Page{}, false, false, false
+}
+
+// open keeps what concerns us of a page that was read.
+func (m *Machine) open(p Page) {
+	var ours []Entry
+	for _, e := range p.Entries {
+		if e.OwnedBy(m.owner) || len(coveredBy(e.Prefix, m.wants)) > 0 {
+			ours = append(ours, e)
+		}
+	}
+	m.crowded = len(ours) < len(p.Entries)
+	p.Entries = ours
+	m.page, m.have, m.fresh = p, true, true
 }
 
 // write asks for a change that needs the record's version, or for a page first.
@@ -175,7 +197,7 @@ func (m *Machine) withdraw(e Entry) {
 // lose begins the roll-back.
 func (m *Machine) lose(conflicts []Conflict, cause error) {
 	m.losing, m.conflicts, m.cause = true, conflicts, cause
-	m.setbacks = setbacks{}
+	m.setbacks, m.waited = setbacks{}, 0
 	m.decide()
 }
 

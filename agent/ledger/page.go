@@ -50,6 +50,19 @@ func (p Page) Owned(o Owner) []Entry {
 	return owned
 }
 
+// Owners gives everybody who has an entry of one address, by cluster and id, each
+// once: who a dead cluster was, when only its id is known.
+func (p Page) Owners() []Owner {
+	var owners []Owner
+	for _, e := range p.Entries {
+		if e.Readable && e.Single() {
+			owners = append(owners, e.Record.Owner)
+		}
+	}
+	slices.SortFunc(owners, func(a, b Owner) int { return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.ID, b.ID)) })
+	return slices.Compact(owners)
+}
+
 // with gives the page with one more entry, and leaves p as it is.
 func (p Page) with(address netip.Addr, r Record) Page {
 	e := single(address)

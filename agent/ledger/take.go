@@ -18,7 +18,8 @@ type Limits struct {
 	Settle time.Duration
 	// Tries is how often in a row a request is repeated that came to nothing
 	// because others were quicker (ErrStale) or first (ErrTaken). One of them got on
-	// each time, so many tries end nevertheless. Zero: as often as need be.
+	// each time, so many tries end nevertheless. Zero: nothing is counted and
+	// everything repeated, as often as need be.
 	Tries int
 }
 
@@ -72,7 +73,7 @@ func (m *Machine) Take(reply Reply) {
 	case reply.Err != nil:
 		m.failed(req, reply.Err)
 	case req.Op == OpRead:
-		m.page, m.have, m.fresh = reply.Page, true, true
+		m.open(reply.Page)
 		m.settle()
 		m.decide()
 	default:
@@ -156,13 +157,13 @@ func (m *Machine) failed(r Request, err error) {
 	case errors.Is(err, ErrRefused):
 		m.refused(r, err)
 	case errors.Is(err, ErrBusy):
-		m.setback(&m.setbacks.busy, maxBusy, err)
+		m.setback(&m.setbacks.busy, m.limits.bound(maxBusy), err)
 	case errors.Is(err, ErrTaken):
-		m.overtaken(&m.setbacks.taken, err)
+		m.setback(&m.setbacks.taken, m.limits.Tries, err)
 	case errors.Is(err, ErrGone) && r.Op == OpAdd:
-		m.overtaken(&m.setbacks.vanished, err)
+		m.setback(&m.setbacks.vanished, m.limits.Tries, err)
 	case errors.Is(err, ErrStale), errors.Is(err, ErrGone):
-		m.overtaken(&m.setbacks.stale, err)
+		m.setback(&m.setbacks.stale, m.limits.Tries, err)
 	default:
 		m.inDoubt(r)
 		m.unknown(r, err)
@@ -185,33 +186,35 @@ func (m *Machine) inDoubt(r Request) {
 
 func (m *Machine) unknown(r Request, err error) {
 	guarded := r.Version != "" || r.Op == OpAdd || r.Op == OpCreate
-	m.setback(&m.setbacks.unknown, maxUnknown, err)
+	m.setback(&m.setbacks.unknown, m.limits.bound(maxUnknown), err)
 	if m.next.Op == OpWait && r.Writes() && !guarded {
 		m.next.Wait = max(m.next.Wait, m.limits.Settle)
 	}
 }
 
-// overtaken is a setback because of what others did.
-func (m *Machine) overtaken(count *int, err error) {
-	if m.limits.Tries == 0 {
-		m.pause()
-		return
+// bound is most, or zero where the limits have none.
+func (l Limits) bound(most int) int {
+	if l.Tries == 0 {
+		return 0
 	}
-	m.setback(count, m.limits.Tries, err)
+	return most
 }
 
-// setback waits before the next look at the record, or gives in after too many.
+// setback waits before the next look at the record, or gives in after more than
+// most of them, where that is not zero.
 func (m *Machine) setback(count *int, most int, err error) {
-	if *count++; *count > most {
-		m.exhausted(err)
-		return
+	if most > 0 {
+		if *count++; *count > most {
+			m.exhausted(err)
+			return
+		}
 	}
 	m.pause()
 }
 
 // pause waits before the next look at the record.
 func (m *Machine) pause() {
-	m.page, m.have, m.fresh = Page{}, false, false
+	m.forget()
 	m.next = Request{Op: OpWait, Wait: backoff(m.owner, max(1, m.setbacks.total()))}
 }
 

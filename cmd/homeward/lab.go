@@ -18,15 +18,17 @@ import (
 func (t *tool) labCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "see replies go home on a cluster of network namespaces",
-		Long: `A cluster of two nodes with two NICs each, both networks, their gateways, and
+		Short: "see replies go home on a cluster of network namespaces; try scripts on a simulated Proxmox VE",
+		Long: `demo, up, exec and down: a cluster of two nodes with two NICs each, both networks, their gateways, and
 clients on the link and behind the router, made of network namespaces. It needs
 no root where user namespaces are allowed, touches no network of this machine,
-and leaves nothing behind.`,
+and leaves nothing behind.
+
+proxmox: a simulated Proxmox VE cluster for scripts that reserve addresses.`,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, sub := range []*cobra.Command{t.labDemoCommand(), t.labUpCommand(), t.labExecCommand(), t.labDownCommand()} {
+	for _, sub := range []*cobra.Command{t.labDemoCommand(), t.labUpCommand(), t.labExecCommand(), t.labDownCommand(), t.labProxmoxCommand()} {
 		if sub.Args == nil {
 			sub.Args = noArguments
 		}

@@ -18,6 +18,9 @@
 // list, of the entry; for keys that come in by an alias or a merge key, of the
 // place where they stand.
 //
+// Access reads the API's token from secrets.yaml or the environment, by a small table
+// of its own (credentials.go) and the same machinery.
+//
 // Values of credentials, encrypted values and values of unknown keys are never
 // repeated in a message.
 package load

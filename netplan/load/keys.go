@@ -6,23 +6,25 @@ import "homeward/netplan"
 type kind int
 
 const (
-	section    kind = iota // a map of known keys, or with a "*" child a map of the operator's own names
-	text                   // a string
-	boolean                // true or false
-	verify                 // true, false or a file's path
-	number                 // a whole decimal number
-	mark                   // a 32-bit mark, decimal or 0x-hexadecimal
-	mask                   // the same as a mask
-	addr                   // an IPv4 address
-	cidr                   // an IPv4 network
-	mac                    // an EUI-48 address
-	addrs                  // an address or a list of them
-	ranges                 // an address, "a-b" or CIDR, or a list of them
-	sources                // an address or CIDR, or a list of them
-	texts                  // a string or a list of them
-	foreign                // known, but only of use to other tools
-	credential             // belongs elsewhere; its value is never looked at
-	refused                // not yet supported
+	section     kind = iota // a map of known keys, or with a "*" child a map of the operator's own names
+	text                    // a string
+	boolean                 // true or false
+	verify                  // true, false or a file's path
+	number                  // a whole decimal number
+	mark                    // a 32-bit mark, decimal or 0x-hexadecimal
+	mask                    // the same as a mask
+	addr                    // an IPv4 address
+	cidr                    // an IPv4 network
+	mac                     // an EUI-48 address
+	addrs                   // an address or a list of them
+	ranges                  // an address, "a-b" or CIDR, or a list of them
+	sources                 // an address or CIDR, or a list of them
+	texts                   // a string or a list of them
+	foreign                 // known, but only of use to other tools
+	credential              // belongs elsewhere; its value is never looked at
+	refused                 // not yet supported
+	tokenID                 // an API token's name, never repeated: it may be the secret
+	tokenSecret             // its secret
 )
 
 // key is one known key of cluster.yaml.

@@ -23,15 +23,24 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, MaxBytes+1))
 }
 
-// parse gives the root mapping of a file, within all limits.
-func parse(data []byte) (*yaml.Node, *Located) {
+// advice is what to do about a file with nothing in it, and about one that is no
+// map.
+type advice struct{ empty, start string }
+
+var clusterAdvice = advice{empty: "`homeward init` writes one to start from", start: "start with `name: ...`"}
+
+// parse gives the root mapping of a cluster.yaml, within all limits.
+func parse(data []byte) (*yaml.Node, *Located) { return parseFor(data, clusterAdvice) }
+
+// parseFor gives the root mapping of a file, within all limits.
+func parseFor(data []byte, to advice) (*yaml.Node, *Located) {
 	if fault := refuseText(data); fault != nil {
 		return nil, fault
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil, whole(1, "the file is empty: `homeward init` writes one to start from")
+		return nil, whole(1, "the file is empty: "+to.empty)
 	} else if err != nil {
 		return nil, syntaxFault(data, err)
 	}
@@ -47,9 +56,9 @@ func parse(data []byte) (*yaml.Node, *Located) {
 	}
 	switch {
 	case isNull(root):
-		return nil, whole(1, "the file is empty: `homeward init` writes one to start from")
+		return nil, whole(1, "the file is empty: "+to.empty)
 	case root.Kind != yaml.MappingNode:
-		return nil, whole(root.Line, "the file is "+describe(root)+", not a map: start with `name: ...`")
+		return nil, whole(root.Line, "the file is "+describe(root)+", not a map: "+to.start)
 	}
 	return root, nil
 }

@@ -18,11 +18,14 @@ type room struct {
 	wild     *room    // for names of the operator's
 }
 
-// rooms builds the tree of all known keys.
-func rooms() *room {
+// rooms builds the tree of all keys of a cluster.yaml.
+func rooms() *room { return roomsOf(keys) }
+
+// roomsOf builds the tree of a table's keys.
+func roomsOf(table []key) *room {
 	root := &room{key: &key{}}
-	for i := range keys {
-		k := &keys[i]
+	for i := range table {
+		k := &table[i]
 		root.insert(k.path, k, false)
 		if k.also != "" {
 			root.insert(k.also, k, true)

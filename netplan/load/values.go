@@ -75,6 +75,8 @@ func (d *document) scalar(n *yaml.Node, p place) (any, error) {
 		return parseNumber(n, k)
 	case mark, mask:
 		return parseMark(n, k)
+	case tokenID, tokenSecret:
+		return credentialOf(n, k)
 	}
 	s, err := stringOf(n, k)
 	if err != nil {

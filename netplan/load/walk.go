@@ -49,9 +49,12 @@ type document struct {
 	warnings []netplan.Warning
 }
 
-// walk reads a whole file against the table of keys.
-func walk(root *yaml.Node) *document {
-	d := &document{root: rooms(), values: map[string]*value{}, tainted: map[string]bool{}, blamed: map[string]bool{}, meant: map[string]bool{}}
+// walk reads a whole cluster.yaml against the table of keys.
+func walk(root *yaml.Node) *document { return walkBy(rooms(), root) }
+
+// walkBy reads a whole file against the keys of a tree.
+func walkBy(known *room, root *yaml.Node) *document {
+	d := &document{root: known, values: map[string]*value{}, tainted: map[string]bool{}, blamed: map[string]bool{}, meant: map[string]bool{}}
 	d.walkSection(root, place{room: d.root, line: root.Line})
 	if n := d.encrypted.count; n > 0 {
 		l := d.encrypted.first

@@ -36,7 +36,8 @@ func Apply(page ledger.Page, req ledger.Request) (ledger.Page, error) {
 		}
 		return with(page, req), nil
 	}
-	if req.Version != page.Version {
+	// Without a version the server does as it is told.
+	if req.Version != "" && req.Version != page.Version {
 		return page, ledger.ErrStale
 	}
 	if at < 0 && req.Op == ledger.OpChange {

@@ -33,37 +33,46 @@ func (s *search) end(w world) string {
 	return ""
 }
 
-// mend runs every process again that had a fault, alone, in the given order.
+// mend runs every process again that had a fault, or has to after leftovers out of
+// order, alone, in the given order.
 func (s *search) mend(w world, order []int) (world, string) {
 	for _, i := range order {
-		if !w.procs[i].faulty {
+		result := s.n.result(w.procs[i].actor)
+		if !w.procs[i].faulty && !(s.scenario.Disordered && result.Outcome == ledger.Lost) {
 			continue
 		}
 		w = s.restarted(w, i)
-		requests := 0
-		for s.n.next(w.procs[i].machine).Op != ledger.OpDone {
-			served := s.n.serve(w.server, s.n.requestOf[w.procs[i].machine])
-			w.server = served.after
-			w.procs[i].machine = s.n.take(w.procs[i].machine, served.reply)
-			if requests++; requests > maxAlone {
-				return w, s.scenario.Processes[i].Name + " does not end"
-			}
+		ends := false
+		if w.server, w.procs[i].actor, ends = s.alone(w.server, w.procs[i].actor); !ends {
+			return w, s.scenario.Processes[i].Name + " does not end"
 		}
 	}
 	return w, ""
+}
+
+// alone runs a machine to its end while nobody else does anything.
+func (s *search) alone(server, machine int32) (int32, int32, bool) {
+	for range maxAlone {
+		if s.n.ended(machine) {
+			return server, machine, true
+		}
+		came := s.n.serve(server, s.n.requestOf[machine])
+		server, machine = came.after, s.n.take(machine, came.reply)
+	}
+	return server, machine, false
 }
 
 // checkMended says what is wrong at the very end, or "".
 func (s *search) checkMended(w world) string {
 	page := s.n.server.Page(w.server)
 	for i, p := range s.scenario.Processes {
-		result := s.n.machines[w.procs[i].machine].Result()
+		result := s.n.result(w.procs[i].actor)
 		for _, e := range page.Owned(p.Owner) {
 			if e.Record.State != ledger.Held {
 				return fmt.Sprintf("%s is left pending for %s", e.Prefix.Addr(), p.Name)
 			}
 		}
-		if alone, _ := s.sole(p); alone {
+		if s.memo.alone[p.Name] {
 			if result.Outcome != ledger.Done && result.Outcome != ledger.Lost {
 				return fmt.Sprintf("%s ended %s: %v", p.Name, result.Outcome, result.Err)
 			}
@@ -92,7 +101,7 @@ func (s *search) allLost(w world) string {
 			continue
 		}
 		reservers++
-		result := s.n.machines[w.procs[i].machine].Result()
+		result := s.n.result(w.procs[i].actor)
 		outside := slices.ContainsFunc(result.Conflicts, func(c ledger.Conflict) bool { return !racing(c.Entry) })
 		if result.Outcome == ledger.Done || outside {
 			return ""
@@ -108,7 +117,7 @@ func (s *search) allLost(w world) string {
 func (s *search) outcomes(w world) string {
 	var words []string
 	for i, p := range s.scenario.Processes {
-		words = append(words, fmt.Sprintf("%s %s", p.Name, s.n.machines[w.procs[i].machine].Result().Outcome))
+		words = append(words, fmt.Sprintf("%s %s", p.Name, s.n.result(w.procs[i].actor).Outcome))
 	}
 	return strings.Join(words, ", ")
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,14 @@ type Scenario struct {
 	// Prompt says that a request is done at once or never: no answer is given, but
 	// nothing happens later.
 	Prompt bool
+	// Loose says that what is done late can take away a pending entry of somebody
+	// else, who finds that out before holding it and makes it again, and can make a
+	// held one pending. So it is with resource pools.
+	Loose bool
+	// Disordered says that somebody has leftovers of another plan, above what it
+	// still has to claim. When they are given up just as another loses patience over
+	// them, both can lose; then both run again.
+	Disordered bool
 	// Most is how many states are searched before the search is cut.
 	Most int
 }
@@ -59,7 +68,7 @@ func (f Found) String() string {
 
 // limits are those of the machines in a search: few waits, because each makes
 // states, and no bound on tries, so that none has to be counted.
-func limits() ledger.Limits { return ledger.Limits{Patience: 2, Poll: 1} }
+func limits() ledger.Limits { return ledger.Limits{Patience: 1, Poll: 1} }
 
 // epoch is when every run begins: entries that are made again look the same, so
 // that a late request has the best chance to hit the wrong one.
@@ -100,5 +109,13 @@ func Has(page ledger.Page, o ledger.Owner, s ledger.State, last ...byte) ledger.
 			Owner: o, Purpose: ledger.ForIngress, State: s, Since: epoch(),
 		}})
 	}
+	return page
+}
+
+// ByHand gives page and an entry that somebody made by hand.
+func ByHand(page ledger.Page, prefix, comment string) ledger.Page {
+	page.Exists = true
+	page.Entries = append(slices.Clone(page.Entries), ledger.NewEntry(netip.MustParsePrefix(prefix), comment))
+	ledger.SortEntries(page.Entries)
 	return page
 }

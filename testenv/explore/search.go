@@ -17,10 +17,30 @@ type world struct {
 
 // proc is a process in a world.
 type proc struct {
-	machine int32
-	run     int8
+	actor int32
+	run   int8
 	// faulty says that it was killed or left without an answer before.
 	faulty bool
+}
+
+// key is a world in few bytes.
+type key [2]uint64
+
+// maxNumber is how many machines, requests and states of the server a key can tell
+// apart.
+const maxNumber = 1 << 16
+
+func (w world) key() key {
+	k := key{uint64(w.server)}
+	for i, p := range w.procs {
+		k[0] |= uint64(p.actor) << (16 * (i + 1))
+		k[1] |= uint64(uint16(w.late[i])) << (16 * i)
+		k[1] |= uint64(p.run) << (48 + 4*i)
+		if p.faulty {
+			k[1] |= 8 << (48 + 4*i)
+		}
+	}
+	return k
 }
 
 // none is no request.
@@ -53,17 +73,24 @@ const (
 // Search visits every state that can be reached from the scenario's start, which
 // has to be state 0 of the server.
 func Search(server Server, sc Scenario) (Found, error) {
-	s := &search{scenario: sc, n: newNumbering(server), seen: map[world]bool{}, found: Found{Outcomes: map[string]int{}}}
+	s := &search{scenario: sc, n: newNumbering(server), seen: map[key]bool{}, memo: newMemo(sc), found: Found{Outcomes: map[string]int{}}}
 	w := world{}
 	for i := range most {
 		w.late[i] = none
 	}
 	for i, p := range sc.Processes {
-		m, err := p.start(0)
-		if err != nil {
-			return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+		for run := range p.Runs {
+			m, err := p.start(run)
+			if err != nil {
+				return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+			}
+			a, err := server.Start(p.Owner, m)
+			if err != nil {
+				return Found{}, fmt.Errorf("starting %s: %w", p.Name, err)
+			}
+			s.starts[i] = append(s.starts[i], s.n.actor(a))
 		}
-		w.procs[i].machine = s.n.machine(m)
+		w.procs[i].actor = s.starts[i][0]
 	}
 	s.run(w)
 	return s.found, nil
@@ -72,8 +99,11 @@ func Search(server Server, sc Scenario) (Found, error) {
 type search struct {
 	scenario Scenario
 	n        *numbering
-	seen     map[world]bool
+	seen     map[key]bool
+	memo     *memo
 	found    Found
+	// starts are the machines with which the runs of each process begin.
+	starts [most][]int32
 	// path are the steps that led to the world that is looked at.
 	path []step
 }
@@ -96,7 +126,7 @@ func (s *search) run(start world) {
 		}
 		next := top.steps[0]
 		top.steps = top.steps[1:]
-		if s.seen[next.to] {
+		if s.seen[next.to.key()] {
 			continue
 		}
 		if len(s.seen) >= s.scenario.Most {
@@ -110,8 +140,12 @@ func (s *search) run(start world) {
 
 // visit checks a world and gives what can follow.
 func (s *search) visit(w world) []step {
-	s.seen[w] = true
+	s.seen[w.key()] = true
 	s.found.States++
+	if s.n.most() >= maxNumber {
+		s.violated("too many numbers for a key")
+		return nil
+	}
 	if fault := s.check(w); fault != "" {
 		s.violated(fault)
 		return nil
@@ -153,9 +187,9 @@ func (s *search) steps(w world) []step {
 // stepsOf appends the steps of one process.
 func (s *search) stepsOf(steps []step, w world, i int) []step {
 	p := w.procs[i]
-	req := s.n.requestOf[p.machine]
-	if s.n.next(p.machine).Op == ledger.OpDone {
-		if s.n.machines[p.machine].Result().Outcome == ledger.Unknown {
+	req := s.n.requestOf[p.actor]
+	if s.n.ended(p.actor) {
+		if s.n.result(p.actor).Outcome == ledger.Unknown {
 			steps = append(steps, step{s.restarted(w, i), i, none, again})
 		}
 		return steps
@@ -163,8 +197,8 @@ func (s *search) stepsOf(steps []step, w world, i int) []step {
 	came := s.n.serve(w.server, req)
 	to := w
 	to.server = came.after
-	to.procs[i].machine = s.n.take(p.machine, came.reply)
-	if s.fused(p.machine, to.procs[i].machine) {
+	to.procs[i].actor = s.n.take(p.actor, came.reply)
+	if s.fused(p.actor, to.procs[i].actor) {
 		steps = s.stepsOf(steps, to, i)
 	} else {
 		steps = append(steps, step{to, i, req, answered})
@@ -177,17 +211,19 @@ func (s *search) stepsOf(steps []step, w world, i int) []step {
 
 // fused says that a read and the write which it led to count as one step: the
 // write is guarded by the version that was read, and had anything come in between,
-// it would be refused and leave the machine exactly where it was before the read.
+// it would be refused and leave the process exactly where it was before the read.
 func (s *search) fused(before, after int32) bool {
-	return s.n.next(before).Op == ledger.OpRead && s.n.next(after).Version != "" &&
-		s.n.take(after, s.n.stale) == before
+	if s.n.ended(after) || s.n.requests[s.n.requestOf[before]].Writes() {
+		return false
+	}
+	return s.n.requests[s.n.requestOf[after]].Guarded() && s.n.take(after, s.n.stale) == before
 }
 
 // faults appends the ways in which a request can go wrong.
 func (s *search) faults(steps []step, w world, i int, req, after int32) []step {
 	w.procs[i].faulty = true
 	open, killed := w, s.restarted(w, i)
-	open.procs[i].machine = s.n.take(w.procs[i].machine, s.n.unanswered)
+	open.procs[i].actor = s.n.take(w.procs[i].actor, s.n.unanswered)
 	steps = append(steps, step{open, i, none, unknownNever}, step{killed, i, none, killedNever})
 	if !s.n.requests[req].Writes() {
 		return steps
@@ -211,17 +247,6 @@ func (s *search) faults(steps []step, w world, i int, req, after int32) []step {
 func (s *search) restarted(w world, i int) world {
 	p := &w.procs[i]
 	p.run++
-	p.machine = s.begin(i, int(p.run))
+	p.actor = s.starts[i][min(int(p.run), len(s.starts[i])-1)]
 	return w
-}
-
-// begin gives the machine with which a run of a process begins.
-func (s *search) begin(i, run int) int32 {
-	// Owner and wants were found good when the search began, or the next run fails
-	// where it reads: an empty machine makes no request that a server knows.
-	m, err := s.scenario.Processes[i].start(run)
-	if err != nil {
-		s.violated(err.Error())
-	}
-	return s.n.machine(m)
 }

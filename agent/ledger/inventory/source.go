@@ -69,3 +69,6 @@ func counted(n int, what string) string {
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
+
+// InterfacesOf is the source that a node's interfaces are, for Unread.
+func InterfacesOf(node string) string { return "node " + clean(node) + ", its interfaces" }

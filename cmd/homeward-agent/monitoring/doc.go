@@ -20,6 +20,10 @@
 // holds it against a real registry, and the tests here hold every name, label and
 // label value of the files against it.
 //
+// HomewardSettingsDiffer compares the digests of homeward_settings_info, which leave
+// out the one setting that is every node's own, the NIC's MAC. Nodes with the VIP and
+// without are compared apart.
+//
 // HomewardAgentAbsent knows the nodes of the plan by their label
 // node.homeward/external where kube-state-metrics runs with
 // --metric-labels-allowlist=nodes=[node.homeward/external]; without, it knows
