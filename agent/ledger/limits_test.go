@@ -137,3 +137,17 @@ func TestLeftoversOfAnotherPlanLockNobodyUp(t *testing.T) {
 		}
 	}
 }
+
+// TestALoserSaysWhatMayYetBeWritten loses after an addition without an answer that
+// is not done, and not known to be given up either.
+func TestALoserSaysWhatMayYetBeWritten(t *testing.T) {
+	m, err := reserve(wants(ForIngress, 1, 2))
+	start := has(Page{}, theirs, Pending, 2)
+	result, page, _ := run(t, start, map[Op][]error{OpAdd: {ErrUnknown}}, m, err)
+	if result.Outcome != Unknown || !slices.Equal(result.Uncertain, []addr{at(1)}) || len(result.Conflicts) != 1 {
+		t.Errorf("%+v", result)
+	}
+	if d := cmp.Diff([]string{"2 theirs pending ingress 2026"}, lines(page)); d != "" {
+		t.Error(d)
+	}
+}
