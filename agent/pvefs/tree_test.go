@@ -77,7 +77,7 @@ iface wrong inet static
 	address 203.0.113.300/25
 
 source /etc/network/interfaces.d/*
-source /root/more
+source /srv/more
 `,
 	"interfaces.d/sdn": "auto v1691\niface v1691\n\tbridge_ports vmbr0.1691\n\tbridge_stp off\n\talias external\n",
 }
