@@ -27,15 +27,27 @@ func between(sure, all Effect) Effect {
 	return all
 }
 
+// lost has the names of machines that are.
+type lost map[string]bool
+
+func lostOf(names []string) lost {
+	l := make(lost, len(names))
+	for _, n := range names {
+		l[n] = true
+	}
+	return l
+}
+
 func (m *model) without(names []string) Effects {
-	e := Effects{Ingress: m.ingressWithout(names), API: m.apiWithout(names)}
-	e.Config = m.configWithout(names, e.API)
+	l := lostOf(names)
+	e := Effects{Ingress: m.ingressWithout(l), API: m.apiWithout(l)}
+	e.Config = m.configWithout(l, e.API)
 	return e
 }
 
 // ingressWithout judges the pool: an address moves to the next in its order, and
 // needs ready endpoints where those are known.
-func (m *model) ingressWithout(names []string) Effect {
+func (m *model) ingressWithout(l lost) Effect {
 	if !m.hasPool() {
 		return Absent
 	}
@@ -44,37 +56,36 @@ func (m *model) ingressWithout(names []string) Effect {
 	}
 	worst := Stays
 	for _, a := range m.announcements {
-		worst = worst.Worse(a.without(names))
+		worst = worst.Worse(a.without(l))
 	}
 	return worst
 }
 
-func (a Announcement) without(names []string) Effect {
-	lost := func(n string) bool { return slices.Contains(names, n) }
+func (a Announcement) without(l lost) Effect {
+	gone := func(n string) bool { return l[n] }
 	left := 0
 	for _, e := range a.Endpoints {
-		if !lost(e.Node) {
+		if !l[e.Node] {
 			left += e.Count
 		}
 	}
 	switch {
-	case a.served && left == 0, !slices.ContainsFunc(a.order, func(n string) bool { return !lost(n) }):
+	case a.served && left == 0, !slices.ContainsFunc(a.order, func(n string) bool { return !l[n] }):
 		return Lost
-	case a.local && !a.served && slices.ContainsFunc(a.order, lost):
+	case a.local && !a.served && slices.ContainsFunc(a.order, gone):
 		return Unknown // only nodes with a ready endpoint announce, and where those are is not known
-	case lost(a.first()):
+	case l[a.first()]:
 		return Moves
 	}
 	return Stays
 }
 
 // apiWithout judges the Kubernetes API: etcd's quorum, and its address.
-func (m *model) apiWithout(names []string) Effect {
-	lost := func(x netplan.Machine) bool { return slices.Contains(names, x.Name) }
-	controlPlanes := len(m.named(func(x netplan.Machine) bool { return isControlPlane(x) && lost(x) }))
+func (m *model) apiWithout(l lost) Effect {
+	controlPlanes := len(m.named(func(x netplan.Machine) bool { return isControlPlane(x) && l[x.Name] }))
 	balancer, machine := m.balancer()
 	switch {
-	case !m.etcd.Without(controlPlanes).Writes(), slices.Contains(names, machine):
+	case !m.etcd.Without(controlPlanes).Writes(), machine != "" && l[machine]:
 		return Lost
 	case controlPlanes == 0:
 		return Stays
@@ -82,7 +93,7 @@ func (m *model) apiWithout(names []string) Effect {
 		return Unknown // whether it notices is not in the plan
 	case machine != "":
 		return Stays
-	case len(m.named(func(x netplan.Machine) bool { return m.mayHoldVIP(x) && !lost(x) })) == 0:
+	case len(m.named(func(x netplan.Machine) bool { return m.mayHoldVIP(x) && !l[x.Name] })) == 0:
 		return Lost
 	}
 	return Moves
@@ -90,12 +101,12 @@ func (m *model) apiWithout(names []string) Effect {
 
 // configWithout judges new addresses: they need the API, and MetalLB's controller on
 // some machine that runs pods.
-func (m *model) configWithout(names []string, api Effect) Effect {
+func (m *model) configWithout(l lost, api Effect) Effect {
 	if !m.hasPool() {
 		return Absent
 	}
 	running := m.named(m.runsPods)
-	left := slices.DeleteFunc(slices.Clone(running), func(n string) bool { return slices.Contains(names, n) })
+	left := slices.DeleteFunc(slices.Clone(running), func(n string) bool { return l[n] })
 	switch {
 	case len(left) == 0:
 		return Lost

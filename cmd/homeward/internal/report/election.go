@@ -27,7 +27,8 @@ func announcers(nodes []string, address netip.Addr) []string {
 	return out
 }
 
-// MaxAnnouncements is how many addresses of a pool a report names.
+// MaxAnnouncements is how many addresses of a pool a report names, and as long as no
+// service is known looks at.
 const MaxAnnouncements = 64
 
 // Announcement is who is expected to announce one address.

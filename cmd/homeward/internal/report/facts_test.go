@@ -128,6 +128,10 @@ func TestPlacementIsTheInventorys(t *testing.T) {
 	if !slices.ContainsFunc(r.Unknown, func(u string) bool { return strings.Contains(u, "planned on pve1, runs on pve9") }) {
 		t.Errorf("the difference is not said: %q", r.Unknown)
 	}
+	alone := report.Make(factsOf(t, "edge-worker-03: {node: pve3}", "edge-worker-03: {node: pve4}"))
+	if h := hostNamed(t, alone, "pve4"); len(h.Machines) != 1 || h.Loss.ControlPlanes != 0 {
+		t.Errorf("pve4: %+v", h)
+	}
 	unknown := report.Make(factsOf(t, noHosts...))
 	if len(unknown.Hosts) != 0 || len(unknown.Unplaced) != 6 || answer(t, unknown, report.AnyHost).Worst() != report.Unknown {
 		t.Errorf("without hosts: %d hosts, %d unplaced, %+v", len(unknown.Hosts), len(unknown.Unplaced), answer(t, unknown, report.AnyHost))

@@ -117,8 +117,8 @@ func (m *model) announcerMoves() (subject, expected string) {
 		}
 		moves = append(moves, a.Address+" goes to "+next)
 	}
-	return busiest + ", which announces most", fmt.Sprintf("It announces %d of %s: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
-		len(moves), counted(len(m.announcements), "address"), some(moves))
+	return busiest + ", which announces most", fmt.Sprintf("It announces %d of %s that %s: %s. In Homeward's lab another speaker answered 6.2 s after the first was killed; here it was not measured unless Measured says so.",
+		len(moves), counted(len(m.announcements), "address"), map[bool]string{true: "services have", false: "were looked at"}[len(m.used()) > 0], some(moves))
 }
 
 func (m *model) failControlPlane() []Failure {

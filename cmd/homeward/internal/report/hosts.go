@@ -42,13 +42,9 @@ func (m *model) machine(x netplan.Machine) Machine {
 	}
 }
 
-// announcedBy are the addresses that one of the machines is expected to announce. A
-// pool too large to be listed gives none.
+// announcedBy are the addresses that one of the machines is expected to announce.
 func (m *model) announcedBy(names ...string) []string {
 	out := []string{}
-	if m.hasPool() && m.Plan.External.IngressAddresses == nil && len(m.used()) == 0 {
-		return out
-	}
 	for _, a := range m.announcements {
 		if slices.Contains(names, a.first()) {
 			out = append(out, a.Address)

@@ -88,7 +88,7 @@ func TestAdviceResolvesAndHelps(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := report.Make(factsOf(t, test.edits...))
-			if got := answer(t, r, test.question); got.Worst() != report.Lost {
+			if got := answer(t, r, test.question); got.Worst() != report.Lost || !strings.HasPrefix(got.Text, "No: the loss of ") {
 				t.Fatalf("it survives already: %+v", got)
 			}
 			text := fmt.Sprintf("%+v", r.Improvements)

@@ -86,7 +86,7 @@ func (m *model) mayAnnounce(name string) bool {
 func (m *model) hasPool() bool { return m.Plan.External != nil && len(m.Plan.External.IngressPool) > 0 }
 
 // announce finds who announces which address: those that services have, or where no
-// service is known all of the pool.
+// service is known the first of the pool.
 func (m *model) announce() {
 	if !m.hasPool() {
 		return
@@ -95,10 +95,11 @@ func (m *model) announce() {
 		m.announcements = append(m.announcements, m.announcement(a, true))
 	}
 	if len(m.announcements) == 0 {
-		for _, a := range m.Plan.External.IngressAddresses {
+		// Without a service all are alike, and a few show who announces how much.
+		for _, a := range m.Plan.External.IngressAddresses[:min(len(m.Plan.External.IngressAddresses), MaxAnnouncements)] {
 			m.announcements = append(m.announcements, m.announcement(a, false))
 		}
-		if m.Plan.External.IngressAddresses == nil {
+		if len(m.announcements) == 0 { // too large to be listed
 			m.announcements = []Announcement{m.announcement(m.Plan.External.IngressPool[0].First, false)}
 		}
 	}

@@ -61,7 +61,7 @@ func (m *model) machineWhy(name string, controlPlane bool, e Effects) string {
 	case e.Ingress == Lost:
 		var only []string
 		for _, a := range m.announcements {
-			if a.without([]string{name}) == Lost {
+			if a.without(lost{name: true}) == Lost {
 				only = append(only, a.Address)
 			}
 		}

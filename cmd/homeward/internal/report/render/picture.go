@@ -109,7 +109,11 @@ func (c *canvas) network(f frame, x, width int, class, name string, l report.Lin
 		right = c.tag("bad", right, 9, "single point")
 	}
 	c.write("name", x+12, 24, right-x-12, name)
-	c.write("small", x+12, 42, width-18, l.Segment)
+	segment := l.Segment
+	if f.columns == 1 {
+		segment = strings.TrimPrefix(segment, "bridge ")
+	}
+	c.write("small", x+12, 42, width-18, segment)
 	c.write("small", x+12, 58, width-18, l.CIDR)
 	c.write("small", x+12, 74, width-18, "gateway "+l.Gateway)
 }
