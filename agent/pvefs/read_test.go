@@ -192,7 +192,7 @@ func TestLinksOutAreNotFollowed(t *testing.T) {
 	for _, u := range s.Unread {
 		said = append(said, u.Source)
 	}
-	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, `node "pve1", its interfaces`, "SDN IPAM", "cluster firewall, guests' firewalls"} {
+	for _, want := range []string{"VM 102 on pve1", "VM 103 on pve1", "VM 200 on pve1", `node "pve2"`, "node pve1, its interfaces", "SDN IPAM", "cluster firewall, guests' firewalls"} {
 		if !slices.Contains(said, want) {
 			t.Errorf("%q is not unread: %q", want, said)
 		}
