@@ -10,7 +10,7 @@ FUZZTIME ?= 20s
 MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
 MODULES := $(patsubst go.mod,.,$(MODULES))
 
-.PHONY: help build demo check test test-vm bench fuzz golden clean
+.PHONY: help build deb demo check test test-vm bench fuzz golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,10 @@ build: ## build bin/homeward and bin/homeward-agent, the agent also for its imag
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
+
+deb: build ## build the Debian packages of the agent for Proxmox hosts, bin/homeward-host_*.deb
+	@set -e; cd testenv/deb; for arch in amd64 arm64; do \
+	  $(GO) run . -agent ../../bin/homeward-agent-linux-$$arch -arch $$arch -version "$(VERSION)" -out ../../bin; done
 
 demo: build ## plan, generate and validate the example, let replies come home, say where to look
 	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo
@@ -39,9 +43,10 @@ test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLA
 	$(GO) run ./testenv/vm/fetch
 	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
 
-bench: build ## plan and generate at 10 to 5,000 machines; the agent against the shell loop
-	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./cmd/homeward/...
+bench: build ## plan and generate at 10 to 5,000 machines; inventories; the agent against the shell loop; a segment under flood; probe against known cuts
+	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./agent/segment ./agent/ledger/... ./agent/pvefs ./agent/proxmox ./cmd/homeward/...
 	$(GO) run ./testenv/figures
+	$(GO) test -run '^$$' -bench . -benchmem ./agent/probe
 
 fuzz: ## each fuzz test for FUZZTIME (20s)
 	@set -e; for p in $$($(GO) list ./...); do \

@@ -46,7 +46,11 @@ type Rule struct {
 	Mask   Mask       `json:"mask"`
 	Action RuleAction `json:"action"`
 	// Table is zero unless Action is lookup.
-	Table    TableID       `json:"table,omitempty"`
+	Table TableID `json:"table,omitempty"`
+	// SuppressDefault says that the lookup passes over default routes
+	// (suppress_prefixlength 0), so that the next rule is asked.
+	SuppressDefault bool `json:"suppress_default,omitempty"`
+
 	Protocol RouteProtocol `json:"protocol"`
 	// Others names every further selector or attribute, for listed rules only;
 	// such a rule is never ours.
@@ -73,7 +77,11 @@ func (r Rule) String() string {
 		s += " " + r.Others
 	}
 	if r.Action == ActionLookup {
-		return fmt.Sprintf("%s lookup %d", s, r.Table)
+		s = fmt.Sprintf("%s lookup %d", s, r.Table)
+		if r.SuppressDefault {
+			s += " suppress_prefixlength 0"
+		}
+		return s
 	}
 	return s + " " + string(r.Action)
 }

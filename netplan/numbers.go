@@ -40,6 +40,9 @@ const (
 	markRuleOffset            Priority = 1
 	vipUnreachableRuleOffset  Priority = 10
 	markUnreachableRuleOffset Priority = 11
+	// preferMainRuleOffset is how far before the plan's priority its rule stands.
+	// AWS's CNI alone has rules around there (10-1536).
+	preferMainRuleOffset Priority = 1
 
 	// TalosRouteMetric is the metric Talos gives its routes. Routes that an agent
 	// owns must have another one, or Talos fights for them.

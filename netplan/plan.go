@@ -146,6 +146,11 @@ func PrioritiesAt(vip Priority) Priorities {
 	}
 }
 
+// PreferMain is the priority of the rule that looks into the main table first,
+// which only an agent that owns the rules may make, and only when asked: in front
+// of all others.
+func (p Priorities) PreferMain() Priority { return p.VIP - preferMainRuleOffset }
+
 // PodKind is which program the static pod runs.
 type PodKind string
 

@@ -1,6 +1,7 @@
 // Package kernel lists and changes what the return path needs in the Linux
 // kernel: one nftables table, routing rules and routes, links and neighbours. It
-// watches them, and asks on the wire who has an address.
+// watches them, and asks on the wire who has an address. On a Proxmox host it finds or
+// makes the leg in a segment (Leg) and opens packet sockets there (Wire, DHCPWire).
 //
 // The table, as nft takes it (with the defaults, link ens19 and one range):
 //

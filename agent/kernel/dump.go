@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"time"
@@ -20,7 +21,7 @@ const dumpTries = 10
 // something changed (NLM_F_DUMP_INTR); the library then returns what it has with
 // ErrDumpInterrupted, and a part must never be taken for the whole: what seems to
 // be missing would be added, what seems to be all of ours deleted.
-func dump[T any](ctx context.Context, what string, list func() ([]T, error)) ([]T, error) {
+func dump[T any](ctx context.Context, log *slog.Logger, what string, list func() ([]T, error)) ([]T, error) {
 	var err error
 	for try := range dumpTries {
 		if ctx.Err() != nil {
@@ -33,6 +34,7 @@ func dump[T any](ctx context.Context, what string, list func() ([]T, error)) ([]
 		if !errors.Is(err, netlink.ErrDumpInterrupted) {
 			break
 		}
+		log.Debug("a listing was interrupted by a change", "what", what, "try", try)
 		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
 	return nil, fmt.Errorf("listing %s: %w", what, err)

@@ -5,13 +5,16 @@ package kernel
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"log/slog"
 	"testing"
 
 	"github.com/vishvananda/netlink"
 )
 
 func TestDumpNeverTakesAPartForTheWhole(t *testing.T) {
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	tests := []struct {
 		name        string
 		interrupted int
@@ -26,7 +29,7 @@ func TestDumpNeverTakesAPartForTheWhole(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
-			got, err := dump(context.Background(), "things", func() ([]int, error) {
+			got, err := dump(context.Background(), quiet, "things", func() ([]int, error) {
 				calls++
 				if calls <= tt.interrupted {
 					return []int{1}, netlink.ErrDumpInterrupted // a part
@@ -43,7 +46,7 @@ func TestDumpNeverTakesAPartForTheWhole(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := dump(ctx, "things", func() ([]int, error) { return nil, nil }); !errors.Is(err, context.Canceled) {
+	if _, err := dump(ctx, quiet, "things", func() ([]int, error) { return nil, nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended context: %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 // Kernel is the network of the namespace that the process is in.
 type Kernel struct {
 	log *slog.Logger
+	// nftOptions are of every connection that writes.
+	nftOptions []nftables.ConnOption
 	// sysctls is where /proc/sys is.
 	sysctls string
 }
@@ -39,7 +41,7 @@ func BootTime() (time.Duration, error) {
 // sizes its socket's buffers by the batch it sends; without that a flush that the
 // kernel has done returns ENOBUFS.
 func (k *Kernel) nft() (*nftables.Conn, error) {
-	conn, err := nftables.New()
+	conn, err := nftables.New(k.nftOptions...)
 	if err != nil {
 		return nil, fmt.Errorf("opening nftables: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 
 // Links lists all links.
 func (k *Kernel) Links(ctx context.Context) ([]netplan.Link, error) {
-	listed, err := dump(ctx, "links", netlink.LinkList)
+	listed, err := dump(ctx, k.log, "links", netlink.LinkList)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (k *Kernel) SetLinkUp(ctx context.Context, l netplan.Link) error {
 // Addresses lists a link's IPv4 addresses.
 func (k *Kernel) Addresses(ctx context.Context, l netplan.Link) ([]netip.Addr, error) {
 	link := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index, Name: l.Name}}
-	listed, err := dump(ctx, "addresses of "+l.Name, func() ([]netlink.Addr, error) {
+	listed, err := dump(ctx, k.log, "addresses of "+l.Name, func() ([]netlink.Addr, error) {
 		return netlink.AddrList(link, netlink.FAMILY_V4)
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ const nudValid = netlink.NUD_PERMANENT | netlink.NUD_NOARP | netlink.NUD_REACHAB
 
 // Neighbour gives what the kernel knows of an address on a link.
 func (k *Kernel) Neighbour(ctx context.Context, l netplan.Link, a netip.Addr) (netplan.Neighbour, error) {
-	listed, err := dump(ctx, "neighbours of "+l.Name, func() ([]netlink.Neigh, error) {
+	listed, err := dump(ctx, k.log, "neighbours of "+l.Name, func() ([]netlink.Neigh, error) {
 		return netlink.NeighList(l.Index, netlink.FAMILY_V4)
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // and every default route, in the kernel's order. Others are read one by one and
 // forgotten: a node may have very many.
 func (k *Kernel) Routes(ctx context.Context, table netplan.TableID) ([]netplan.Route, error) {
-	return dump(ctx, "routes", func() ([]netplan.Route, error) {
+	return dump(ctx, k.log, "routes", func() ([]netplan.Route, error) {
 		var out []netplan.Route
 		everyTable := &netlink.Route{Table: unix.RT_TABLE_UNSPEC}
 		err := netlink.RouteListFilteredIter(netlink.FAMILY_V4, everyTable, netlink.RT_FILTER_TABLE, func(r netlink.Route) bool {

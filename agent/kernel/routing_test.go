@@ -69,6 +69,7 @@ func ourRules() []netplan.Rule {
 	vip := netip.MustParsePrefix("203.0.113.80/32")
 	const p = netplan.AgentProtocol
 	return []netplan.Rule{
+		{Priority: 999, Source: all, Mark: 0x2000, Mask: 0x2000, Action: netplan.ActionLookup, Table: 254, SuppressDefault: true, Protocol: p},
 		{Priority: 1000, Source: vip, Action: netplan.ActionLookup, Table: 251, Protocol: p},
 		{Priority: 1001, Source: all, Mark: 0x2000, Mask: 0x2000, Action: netplan.ActionLookup, Table: 251, Protocol: p},
 		{Priority: 1010, Source: vip, Action: netplan.ActionUnreachable, Protocol: p},
@@ -100,6 +101,7 @@ func TestRulesGoInAndOutExactly(t *testing.T) {
 		}
 		text := run(t, "ip", "rule")
 		for _, line := range []string{
+			"999:\tfrom all fwmark 0x2000/0x2000 lookup main suppress_prefixlength 0 proto 72",
 			"1000:\tfrom 203.0.113.80 lookup 251 proto 72", "1001:\tfrom all fwmark 0x2000/0x2000 lookup 251 proto 72",
 			"1010:\tfrom 203.0.113.80 unreachable proto 72", "1011:\tfrom all fwmark 0x2000/0x2000 unreachable proto 72",
 		} {
@@ -132,7 +134,8 @@ func TestForeignRulesNeverLookLikeOurs(t *testing.T) {
 		"to 10.0.0.0/8 lookup 251":                 "attribute 1",
 		"ipproto tcp lookup 251":                   "attribute 22",
 		"uidrange 0-5 lookup 251":                  "attribute 20",
-		"lookup 251 suppress_prefixlength 0":       "suppress",
+		"lookup 251 suppress_prefixlength 8":       "suppress",
+		"lookup 251 suppress_ifgroup 7":            "suppress",
 		"goto 32766":                               "attribute 4 jump",
 		"blackhole":                                "",
 	}

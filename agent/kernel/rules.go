@@ -24,23 +24,7 @@ import (
 // that an unreachable rule looks like a lookup in table 0, and attributes it does
 // not know, so that a rule with one looks like ours.
 func (k *Kernel) Rules(ctx context.Context) ([]netplan.Rule, error) {
-	return dump(ctx, "rules", func() ([]netplan.Rule, error) {
-		req := nl.NewNetlinkRequest(unix.RTM_GETRULE, unix.NLM_F_DUMP)
-		req.AddData(nl.NewIfInfomsg(unix.AF_INET))
-		messages, err := req.Execute(unix.NETLINK_ROUTE, unix.RTM_NEWRULE)
-		if err != nil {
-			return nil, err
-		}
-		var out []netplan.Rule
-		for _, m := range messages {
-			r, err := parseRule(m)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, r)
-		}
-		return out, nil
-	})
+	return dump(ctx, k.log, "rules", wholeRules)
 }
 
 // The actions of a rule in linux/fib_rules.h, where they are not one of ours.
@@ -124,7 +108,13 @@ func ruleAttribute(r *netplan.Rule, head *nl.RtMsg, kind uint16, v []byte) strin
 		return "iif " + strings.TrimRight(string(v), "\x00")
 	case nl.FRA_OIFNAME:
 		return "oif " + strings.TrimRight(string(v), "\x00")
-	case nl.FRA_SUPPRESS_PREFIXLEN, nl.FRA_SUPPRESS_IFGROUP:
+	case nl.FRA_SUPPRESS_PREFIXLEN:
+		if len(v) == 4 && number() == 0 {
+			r.SuppressDefault = true
+		} else if number() != ^uint32(0) {
+			return "suppress"
+		}
+	case nl.FRA_SUPPRESS_IFGROUP:
 		if number() != ^uint32(0) {
 			return "suppress"
 		}
@@ -180,6 +170,9 @@ func ruleOf(r netplan.Rule) *netlink.Rule {
 	out.Type = actionLookup
 	if r.Action == netplan.ActionUnreachable {
 		out.Type = actionUnreachable
+	}
+	if r.SuppressDefault {
+		out.SuppressPrefixlen = 0
 	}
 	if r.Mask != 0 {
 		mask := uint32(r.Mask)

@@ -38,6 +38,7 @@ func subscriptions() []subscription {
 		{unix.NETLINK_NETFILTER, []uint32{unix.NFNLGRP_NFTABLES}, nftChange},
 		{unix.NETLINK_ROUTE, []uint32{
 			unix.RTNLGRP_LINK, unix.RTNLGRP_IPV4_IFADDR, unix.RTNLGRP_IPV4_ROUTE, unix.RTNLGRP_IPV4_RULE,
+			unix.RTNLGRP_IPV6_ROUTE,
 		}, routingChange},
 	}
 }

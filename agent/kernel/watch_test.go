@@ -45,6 +45,8 @@ func TestWatch(t *testing.T) {
 			{"a rule", true, []string{"ip", "rule", "add", "priority", "77", "lookup", "251"}},
 			{"an address", true, []string{"ip", "addr", "add", "169.254.33.7/32", "dev", "ext"}},
 			{"a pod's route", false, []string{"ip", "route", "add", "10.244.0.7/32", "dev", "ext"}},
+			{"an IPv6 route", false, []string{"ip", "-6", "route", "add", "2001:db8::/64", "dev", "ext"}},
+			{"an IPv6 default route", true, []string{"ip", "-6", "route", "add", "default", "via", "fe80::1", "dev", "ext"}},
 			{"a route in our table", true, []string{"ip", "route", "add", "203.0.113.0/24", "dev", "ext", "table", "251"}},
 			{"a link down", true, []string{"ip", "link", "set", "ext", "down"}},
 			{"a link renamed", true, []string{"ip", "link", "set", "ext", "name", "ens19"}}, // before Linux 6.2 only while down

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Bounds of an answer. A cluster's list of 10,000 guests has some 6 MiB.
+// Bounds of an answer. The list of a cluster's 10,000 guests has some 6 MiB.
 const (
-	maxAnswer  = 64 << 20
+	maxAnswer  = 32 << 20
 	maxRefusal = 64 << 10
 )
 

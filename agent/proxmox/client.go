@@ -187,6 +187,10 @@ func (c *Client) send(ctx context.Context, r Request, data *json.RawMessage) err
 	return c.pve.Put(ctx, r.Path, body, data)
 }
 
+// nothing is the out of a write that the server answers with null: any other data
+// is not an answer to it.
+type nothing struct{}
+
 // decode gives out what the server sent. The request is done by then, so that a
 // write whose answer has another type is of unknown outcome.
 func decode(r Request, data json.RawMessage, out any) error {
@@ -199,7 +203,13 @@ func decode(r Request, data json.RawMessage, out any) error {
 		}
 		return nil
 	}
-	if len(data) == 0 || string(data) == "null" {
+	empty := len(data) == 0 || string(data) == "null"
+	if _, ok := out.(*nothing); ok && empty {
+		return nil
+	} else if ok {
+		return strange(r, errors.New("the answer holds data where there is none to have"))
+	}
+	if empty {
 		return strange(r, ErrNoData)
 	}
 	if err := json.Unmarshal(data, out); err != nil {

@@ -24,6 +24,8 @@ func faults() map[string]pvesim.Fault {
 		"half an answer":         {Answer: pvesim.AnswerTruncated},
 		"a web page, not done":   {Answer: pvesim.AnswerHTML, Apply: pvesim.ApplyNever},
 		"a web page, done":       {Answer: pvesim.AnswerHTML},
+		"other data, not done":   {Answer: pvesim.AnswerWrongTypes, Apply: pvesim.ApplyNever},
+		"other data, done":       {Answer: pvesim.AnswerWrongTypes},
 		"a lock that others had": {Refuse: pvesim.RefuseLock},
 		"no quorum":              {Refuse: pvesim.RefuseNoQuorum},
 		"a redirect":             {Answer: pvesim.AnswerRedirect, Location: "https://127.0.0.1:1/", Apply: pvesim.ApplyNever},

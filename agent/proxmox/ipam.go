@@ -57,7 +57,7 @@ func (i *IPAM) Claim(ctx context.Context, address netip.Addr, before bool) error
 		return fmt.Errorf("%w: %w", ledger.ErrRefused, err)
 	}
 	mac := IPAMAddress(i.owner, address)
-	err := i.api.Post(ctx, i.path(), i.params(address, mac), nil)
+	err := i.api.Post(ctx, i.path(), i.params(address, mac), &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		// The VNet or its subnet is what does not exist, and waiting makes none.
 		err = fmt.Errorf("%w: %w", ledger.ErrRefused, err)
@@ -93,7 +93,7 @@ func (i *IPAM) Release(ctx context.Context, address netip.Addr, held bool) error
 	if listed && holder.MAC != mac || !listed && !held {
 		return nil
 	}
-	err = i.api.Delete(ctx, i.path(), i.params(address, mac), nil)
+	err = i.api.Delete(ctx, i.path(), i.params(address, mac), &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
 	}

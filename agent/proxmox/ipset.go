@@ -78,7 +78,7 @@ func (b *IPSetBook) Read(ctx context.Context) (ledger.Page, error) {
 
 // Create makes the empty set.
 func (b *IPSetBook) Create(ctx context.Context) error {
-	err := b.api.Post(ctx, Path("cluster", "firewall", "ipset"), url.Values{"name": {b.name}, "comment": {setComment}}, nil)
+	err := b.api.Post(ctx, Path("cluster", "firewall", "ipset"), url.Values{"name": {b.name}, "comment": {setComment}}, &nothing{})
 	return wrap(err, "creating the firewall set %s", b.name)
 }
 
@@ -87,7 +87,7 @@ func (b *IPSetBook) Add(ctx context.Context, address netip.Addr, r ledger.Record
 	if err := checkEntry(address, r); err != nil {
 		return err
 	}
-	err := b.api.Post(ctx, b.path(), url.Values{"cidr": {address.String()}, "comment": {r.String()}}, nil)
+	err := b.api.Post(ctx, b.path(), url.Values{"cidr": {address.String()}, "comment": {r.String()}}, &nothing{})
 	return wrap(err, "claiming %s in the firewall set %s", address, b.name)
 }
 
@@ -98,7 +98,7 @@ func (b *IPSetBook) Change(ctx context.Context, address netip.Addr, r ledger.Rec
 	}
 	params := guarded(version)
 	params.Set("comment", r.String())
-	err := b.api.Put(ctx, b.path(address.String()), params, nil)
+	err := b.api.Put(ctx, b.path(address.String()), params, &nothing{})
 	return wrap(err, "changing the claim of %s in the firewall set %s", address, b.name)
 }
 
@@ -108,7 +108,7 @@ func (b *IPSetBook) Remove(ctx context.Context, address netip.Addr, version stri
 	if err := mustBeAddress(address); err != nil {
 		return fmt.Errorf("%w: %w", ledger.ErrRefused, err)
 	}
-	err := b.api.Delete(ctx, b.path(address.String()), guarded(version), nil)
+	err := b.api.Delete(ctx, b.path(address.String()), guarded(version), &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (b *IPSetBook) Remove(ctx context.Context, address netip.Addr, version stri
 // Drop deletes the set when it is empty, which the server looks at under its lock:
 // ErrTaken when it is not. That it does not exist is no error.
 func (b *IPSetBook) Drop(ctx context.Context) error {
-	err := b.api.Delete(ctx, b.path(), nil, nil)
+	err := b.api.Delete(ctx, b.path(), nil, &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
 	}

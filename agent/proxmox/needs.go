@@ -24,12 +24,17 @@ func Reading(live bool) []Need {
 		{Path: "/", AnyOf: []string{sysAudit}, For: "firewall sets and aliases, the ledger among them", Without: "firewall sets and aliases"},
 		{Path: "/vms", Below: true, AnyOf: []string{vmAudit}, For: "the guests' NICs, addresses and filters", Without: "guests (those that the token may not see are left out silently)"},
 		{Path: "/sdn/zones", Below: true, AnyOf: []string{sdnAudit, sdnAllocate}, For: "SDN's networks and its IPAM", Without: "SDN zones, VNets, subnets and IPAM (those that the token may not see are left out silently)"},
-		{Path: "/sdn/zones/localnetwork", Below: true, AnyOf: []string{sdnAudit, sdnUse}, For: "the nodes' bridges", Without: "bridges of the nodes (those that the token may not see are left out silently)"},
 	}
+	needs = append(needs, ReadingBridges()...)
 	if live {
 		needs = append(needs, Need{Path: "/vms", Below: true, AnyOf: []string{agentAudit, agentAll, vmMonitor}, For: "the addresses that guest agents report (--live)", Without: "live addresses of VMs"})
 	}
 	return needs
+}
+
+// ReadingBridges is what the nodes' interfaces take.
+func ReadingBridges() []Need {
+	return []Need{{Path: "/sdn/zones/localnetwork", Below: true, AnyOf: []string{sdnAudit, sdnUse}, For: "the nodes' bridges", Without: "bridges of the nodes (those that the token may not see are left out silently)"}}
 }
 
 // WritingSet is what the ledger takes in the cluster's firewall.

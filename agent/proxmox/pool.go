@@ -151,7 +151,7 @@ func (b *PoolBook) Change(ctx context.Context, address netip.Addr, r ledger.Reco
 	own := ledger.AddressPool(b.name, address) + "/" + ownerPool(b.owner)
 	err := b.make(ctx, own, r.String())
 	if errors.Is(err, ledger.ErrTaken) {
-		err = b.api.Put(ctx, Path("pools"), url.Values{"poolid": {own}, "comment": {r.String()}}, nil)
+		err = b.api.Put(ctx, Path("pools"), url.Values{"poolid": {own}, "comment": {r.String()}}, &nothing{})
 	}
 	if err != nil {
 		return wrap(err, "holding %s in the resource pool %s", address, b.name)
@@ -226,13 +226,13 @@ func (b *PoolBook) Drop(ctx context.Context) error {
 }
 
 func (b *PoolBook) make(ctx context.Context, id, comment string) error {
-	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, nil)
+	return b.api.Post(ctx, Path("pools"), url.Values{"poolid": {id}, "comment": {comment}}, &nothing{})
 }
 
 // delete deletes an empty pool; that it does not exist is no error. The id is in
 // the query, for the path of the older call takes no nested pool.
 func (b *PoolBook) delete(ctx context.Context, id string) error {
-	err := b.api.Delete(ctx, Path("pools"), url.Values{"poolid": {id}}, nil)
+	err := b.api.Delete(ctx, Path("pools"), url.Values{"poolid": {id}}, &nothing{})
 	if errors.Is(err, ledger.ErrGone) {
 		return nil
 	}

@@ -146,7 +146,7 @@ func (w *watch) saved(st *pvesim.State) error {
 	for id, p := range pools {
 		// A pool in an address of somebody else claims nothing.
 		address, owner, ok := cutLast(id, "/")
-		if above, err := ledger.ParseRecord(pools[address].Comment); ok && err == nil && above.Owner.ID == owner {
+		if above, err := ledger.ParseRecord(pools[address].Comment); ok && err == nil && ownerPool(above.Owner) == owner {
 			note(strings.TrimPrefix(address, ledgerName+"/"), p.Comment)
 		}
 	}

@@ -19,6 +19,8 @@ import (
 type ReadOptions struct {
 	// Live asks guest agents and containers for the addresses that they have.
 	Live bool
+	// Rights are the token's where they were read before; else they are read first.
+	Rights Rights
 	// Closer gives the guests whose own firewall sets, and live addresses, matter: it
 	// is called once with everything else that was read. Nil is all guests.
 	Closer func(*inventory.Snapshot) []int
@@ -42,6 +44,7 @@ type ReadOptions struct {
 //	3 + 1 per VNet     SDN's zones, VNets, IPAM; a VNet's subnets
 //	2 + 1 per set      the cluster's aliases and sets; a set's members
 //	1 per guest        its configuration and what is pending
+//	1 per odd guest    whether it runs, where the list says neither that nor that it is stopped
 //	1 per close guest  the names of its own sets
 //	1 per ipfilter     the members of a close guest's ipfilter set
 //	1 per live guest   its addresses, with Live: running, close, and with an agent
@@ -49,14 +52,13 @@ type ReadOptions struct {
 // A guest that is deleted meanwhile is left out, one that migrates is asked for on
 // its new node.
 func Read(ctx context.Context, api API, o ReadOptions) (*inventory.Snapshot, error) {
-	n := o.InFlight
-	if n <= 0 {
-		n = DefaultInFlight
-	}
-	r := &reader{api: api, options: o, slots: make(chan struct{}, n), offline: map[string]bool{}, down: map[string]error{}}
-	rights, err := ReadRights(ctx, api)
-	if err != nil {
-		return nil, err
+	r := newReader(api, o)
+	rights := o.Rights
+	if rights == nil {
+		var err error
+		if rights, err = ReadRights(ctx, api); err != nil {
+			return nil, err
+		}
 	}
 	for _, lack := range rights.Lacking(Reading(o.Live)...) {
 		r.unread(lack.Without, "the token lacks "+lack.String())
@@ -88,36 +90,58 @@ type reader struct {
 	done, total int
 }
 
+func newReader(api API, o ReadOptions) *reader {
+	n := o.InFlight
+	if n <= 0 {
+		n = DefaultInFlight
+	}
+	return &reader{api: api, options: o, slots: make(chan struct{}, n), offline: map[string]bool{}, down: map[string]error{}}
+}
+
 // first reads the lists that say what else there is to read.
 func (r *reader) first(ctx context.Context) ([]resource, error) {
-	var nodes []struct {
-		Node   string `json:"node"`
-		Status string `json:"status"`
-	}
-	if err := r.get(ctx, "", Path("nodes"), nil, &nodes); err != nil {
-		return nil, fmt.Errorf("listing the nodes: %w", err)
+	if err := r.nodes(ctx); err != nil {
+		return nil, err
 	}
 	list, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range nodes {
-		if err := mustMatch("a node", n.Node, nodeName); err != nil {
-			return nil, fmt.Errorf("listing the nodes: %w", err)
-		}
-		r.snapshot.Nodes = append(r.snapshot.Nodes, inventory.Node{Name: n.Node, Online: n.Status == "online"})
-		if n.Status != "online" {
-			r.noteOffline(n.Node, list)
+	for _, n := range r.snapshot.Nodes {
+		if !n.Online {
+			r.noteOffline(n.Name, list)
 		}
 	}
 	return list, nil
 }
 
+// nodes lists the nodes.
+func (r *reader) nodes(ctx context.Context) error {
+	var nodes []struct {
+		Node   string `json:"node"`
+		Status string `json:"status"`
+	}
+	if err := r.get(ctx, "", Path("nodes"), nil, &nodes); err != nil {
+		return fmt.Errorf("listing the nodes: %w", err)
+	}
+	for _, n := range nodes {
+		if err := mustMatch("a node", n.Node, nodeName); err != nil {
+			return fmt.Errorf("listing the nodes: %w", err)
+		}
+		// "unknown" is a node whose statistics nobody sends: it may answer all the same.
+		r.snapshot.Nodes = append(r.snapshot.Nodes, inventory.Node{Name: n.Node, Online: n.Status != "offline"})
+	}
+	return nil
+}
+
+// nodeOffline is why nothing is known of a node.
+const nodeOffline = "the node is offline"
+
 // noteOffline notes a node that cannot be asked, and with it its guests: their
 // configuration is reached through their node alone.
 func (r *reader) noteOffline(node string, list []resource) {
 	r.offline[node] = true
-	r.unread("node "+node+", its interfaces", "the node is offline")
+	r.unread(inventory.InterfacesOf(node), nodeOffline)
 	var ids []string
 	for _, g := range list {
 		if g.Node == node {
@@ -131,7 +155,7 @@ func (r *reader) noteOffline(node string, list []resource) {
 			more = fmt.Sprintf(" and %d more", len(ids)-most)
 			ids = ids[:most]
 		}
-		r.unread("the guests on "+node, "the node is offline: "+strings.Join(ids, ", ")+more)
+		r.unread("the guests on "+node, nodeOffline+": "+strings.Join(ids, ", ")+more)
 	}
 }
 

@@ -1,6 +1,7 @@
 package proxmox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,14 +141,21 @@ func (r *reader) guest(ctx context.Context, g resource) (inventory.Guest, error)
 	if err := r.get(ctx, g.Node, GuestPath(g.Node, g.Type, int(g.VMID), "pending"), nil, &items); err != nil {
 		return inventory.Guest{}, err
 	}
+	running, err := r.running(ctx, g)
+	if err != nil {
+		return inventory.Guest{}, err
+	}
 	guest := inventory.Guest{
 		Kind: inventory.GuestKind(g.Type), VMID: int(g.VMID), Name: string(g.Name), Node: g.Node,
-		Running: g.Status == "running", Template: bool(g.Template),
+		Running: running, Template: bool(g.Template),
 		Config: map[string]string{}, Pending: map[string]string{},
 	}
 	for _, item := range items {
-		if item.Key == "digest" && item.Value != nil {
+		switch {
+		case item.Key == "digest" && item.Value != nil:
 			guest.Digest = string(*item.Value)
+		case item.Key == "template" && item.Value != nil:
+			guest.Template = *item.Value == "1"
 		}
 		if !relevant.MatchString(item.Key) {
 			continue
@@ -162,7 +170,27 @@ func (r *reader) guest(ctx context.Context, g resource) (inventory.Guest, error)
 			guest.Pending[item.Key] = string(*item.Pending)
 		}
 	}
+	// The list has names only of guests whose statistics somebody sends.
+	guest.Name = cmp.Or(guest.Name, guest.Config["name"], guest.Config["hostname"])
 	return guest, nil
+}
+
+// running says whether a guest runs. The list knows it from the nodes' statistics,
+// which can be missing: then the guest's node is asked. A guest of which nobody says
+// that it is stopped counts as running, for that is what one must be careful with.
+func (r *reader) running(ctx context.Context, g resource) (bool, error) {
+	status := g.Status
+	if status != "running" && status != "stopped" {
+		var now struct {
+			Status string `json:"status"`
+		}
+		err := r.get(ctx, g.Node, GuestPath(g.Node, g.Type, int(g.VMID), "status", "current"), nil, &now)
+		if err != nil {
+			return false, err
+		}
+		status = now.Status
+	}
+	return status != "stopped", nil
 }
 
 // relevant are the options that an inventory reads.

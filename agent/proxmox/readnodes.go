@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"homeward/agent/ledger/inventory"
 	"homeward/netplan"
 )
@@ -33,12 +35,33 @@ type nodeInterface struct {
 // allVIDs is what a VLAN-aware bridge lets through when nobody says.
 const allVIDs = "2-4094"
 
+// ReadNodes reads the nodes and their interfaces alone, for who has everything else
+// from a Proxmox host's own files: one request, and one per node.
+func ReadNodes(ctx context.Context, api API, o ReadOptions) ([]inventory.Node, []inventory.Unread, error) {
+	r := newReader(api, o)
+	if err := r.nodes(ctx); err != nil {
+		return nil, nil, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range r.snapshot.Nodes {
+		n := &r.snapshot.Nodes[i]
+		if !n.Online {
+			r.unread(inventory.InterfacesOf(n.Name), nodeOffline)
+			continue
+		}
+		group.Go(func() error { return r.interfaces(ctx, n) })
+	}
+	err := group.Wait()
+	r.sort()
+	return r.snapshot.Nodes, r.snapshot.Unread, err
+}
+
 // interfaces reads one node's.
 func (r *reader) interfaces(ctx context.Context, n *inventory.Node) error {
 	var list []nodeInterface
 	err := r.get(ctx, n.Name, Path("nodes", n.Name, "network"), url.Values{"type": {"include_sdn"}}, &list)
 	if err != nil {
-		return r.failed(ctx, "node "+n.Name+", its interfaces", err)
+		return r.failed(ctx, inventory.InterfacesOf(n.Name), err)
 	}
 	out := make([]inventory.Interface, 0, len(list))
 	for _, i := range list {

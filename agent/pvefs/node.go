@@ -21,7 +21,7 @@ const (
 // they stand in no file that the nodes share.
 func (r *reader) node(name string, h Host) {
 	node := inventory.Node{Name: name, Online: name == h.Node}
-	source := "node " + netplan.Quote(name) + ", its interfaces"
+	source := inventory.InterfacesOf(name)
 	switch {
 	case name != h.Node:
 		r.unread(source, "they stand on that node only: read them over the API")

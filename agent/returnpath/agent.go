@@ -64,7 +64,7 @@ func New(cfg Config) *Agent {
 		self:        netplan.Stamp{Start: cfg.Boot, Settings: cfg.Settings.Digest()},
 		changed:     make(chan struct{}, 1),
 		uplinkMoved: make(chan struct{}, 1),
-		status:      Status{Repairs: map[string]uint64{}, Started: cfg.Clock.Wall()},
+		status:      Status{Repairs: map[string]uint64{}, Started: cfg.Clock.Wall(), Settings: cfg.Settings.status(), ResyncSeconds: cfg.Resync.Seconds()},
 	}
 }
 

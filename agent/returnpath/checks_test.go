@@ -71,6 +71,27 @@ func TestReversePath(t *testing.T) {
 	}
 }
 
+// TestReversePathWhereMainIsPreferred: what is behind the default gateway stays out
+// of reach of a strict check, and what the external link drops is another matter.
+func TestReversePathWhereMainIsPreferred(t *testing.T) {
+	pod := netplan.Link{Index: 12, Name: "cali1", Up: true}
+	s := testSettings()
+	s.PreferMain = true
+	for link, want := range map[netplan.Link][]bool{extLink: {true}, prvLink: {false}, pod: nil} {
+		k, _ := converged(t, s)
+		k.links = append(k.links, pod)
+		k.rp = map[string]netplan.ReversePath{link.Name: {RPFilter: 1, SrcValidMark: 1}}
+		desired, actual := lookNow(k, s)
+		var got []bool
+		for _, p := range checkReversePath(context.Background(), k, desired, actual) {
+			got = append(got, p.Blocking)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: which problems block (-want +got):\n%s", link.Name, diff)
+		}
+	}
+}
+
 func TestReversePathForgetsLinksThatGo(t *testing.T) {
 	k, _ := converged(t, testSettings())
 	k.rp = map[string]netplan.ReversePath{"gone:ens18": {RPFilter: 1}}
@@ -142,6 +163,7 @@ func TestShadowingRules(t *testing.T) {
 		{"a selector more", with(func(r *netplan.Rule) { r.Others = "iif ens18" }), false},
 		{"a table without a default route", with(func(r *netplan.Rule) { r.Table = 77 }), false},
 		{"the earlier scheme's table, out of the same link", with(func(r *netplan.Rule) { r.Table = 100 }), false},
+		{"everything to main, but its default route", with(func(r *netplan.Rule) { r.SuppressDefault = true }), false},
 		{"our own table", with(func(r *netplan.Rule) { r.Table = 251 }), false},
 		{"blackhole", with(func(r *netplan.Rule) { r.Action, r.Table = "action 6", 0 }), true},
 	}
@@ -190,6 +212,7 @@ func TestDigest(t *testing.T) {
 		"table":        func(s *Settings) { s.Table = 252 },
 		"priority":     func(s *Settings) { s.Priorities.Mark++ },
 		"manage":       func(s *Settings) { s.Manage = false },
+		"prefer main":  func(s *Settings) { s.PreferMain = true },
 	}
 	for name, change := range changes {
 		s := testSettings()

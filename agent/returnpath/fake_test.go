@@ -23,6 +23,7 @@ type fakeKernel struct {
 	rp        map[string]netplan.ReversePath
 	addrs     []netip.Addr
 	neighbour netplan.Neighbour
+	v6gateway netip.Addr // of a default route by the external link, if valid
 	legacy    bool
 	events    chan string
 
@@ -167,6 +168,12 @@ func (f *fakeKernel) ReversePath(_ context.Context, l netplan.Link) (netplan.Rev
 		err = fs.ErrNotExist
 	}
 	return f.rp[l.Name], err
+}
+
+func (f *fakeKernel) IPv6Default(context.Context, netplan.Link) (netip.Addr, bool, error) {
+	unlock, err := f.lock("ipv6")
+	defer unlock()
+	return f.v6gateway, f.v6gateway.IsValid(), err
 }
 
 func (f *fakeKernel) Addresses(context.Context, netplan.Link) ([]netip.Addr, error) {

@@ -32,6 +32,9 @@ type Kernel interface {
 	// ReversePath gives the effective values of a link, fs.ErrNotExist when it is
 	// gone.
 	ReversePath(context.Context, netplan.Link) (netplan.ReversePath, error)
+	// IPv6Default says whether the main table has an IPv6 default route by a link,
+	// and its gateway, the zero Addr for a route without one.
+	IPv6Default(context.Context, netplan.Link) (gateway netip.Addr, found bool, err error)
 	// Addresses are the IPv4 addresses of a link.
 	Addresses(context.Context, netplan.Link) ([]netip.Addr, error)
 	// Neighbour gives the zero MAC and Valid false for one it does not know.

@@ -65,6 +65,7 @@ func (a *Agent) problems(ctx context.Context, desired State, actual Actual, nicE
 	}
 	out = append(out, routingProblems(a.cfg.Settings, desired, actual)...)
 	out = append(out, checkReversePath(ctx, a.cfg.Kernel, desired, actual)...)
+	out = append(out, ipv6Problems(ctx, a.cfg.Kernel, desired)...)
 	return append(out, legacyProblem(actual)...)
 }
 

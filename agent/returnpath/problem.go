@@ -35,6 +35,7 @@ const (
 	ProblemNotConverged  ProblemKind = "not_converged"
 	ProblemNotListed     ProblemKind = "not_listed"
 	ProblemLegacy        ProblemKind = "legacy"
+	ProblemIPv6Default   ProblemKind = "ipv6_default"
 )
 
 // routingProblems says what is wrong with rules and routes beyond what the
@@ -72,17 +73,19 @@ func routeProblem(s Settings, want netplan.Route, actual Actual) Problem {
 
 // shadows finds rules in front of ours that take every marked packet elsewhere:
 // they ask for nothing but bits that our packets have, and their table has a
-// default route. The earlier scheme's rule is none: its table leads out of the
+// default route, which they take. The earlier scheme's rule is none: its table leads out of the
 // same link.
 func shadows(desired State, actual Actual) []Problem {
 	if actual.RulesErr != nil || actual.RoutesErr != nil {
 		return nil
 	}
-	i := slices.IndexFunc(desired.Rules, func(r netplan.Rule) bool { return r.Mark != 0 && r.Action == netplan.ActionLookup })
+	i := slices.IndexFunc(desired.Rules, func(r netplan.Rule) bool {
+		return r.Mark != 0 && r.Action == netplan.ActionLookup && !r.SuppressDefault
+	})
 	mark := desired.Rules[i]
 	var out []Problem
 	for _, r := range actual.Rules {
-		if r.Priority >= mark.Priority || r.Others != "" || r.Source.Bits() > 0 || !carries(mark, r) || r.Table == mark.Table {
+		if r.Priority >= mark.Priority || r.Others != "" || r.SuppressDefault || r.Source.Bits() > 0 || !carries(mark, r) || r.Table == mark.Table {
 			continue
 		}
 		if r.Action == netplan.ActionLookup && !leadsElsewhere(desired, actual, r.Table) {
@@ -129,7 +132,7 @@ func legacyProblem(actual Actual) []Problem {
 
 // IsLegacyRule says whether a rule is one of the earlier scheme's.
 func IsLegacyRule(r netplan.Rule) bool {
-	if r.Table != netplan.LegacyTable || r.Others != "" || r.Action != netplan.ActionLookup {
+	if r.Table != netplan.LegacyTable || r.Others != "" || r.SuppressDefault || r.Action != netplan.ActionLookup {
 		return false
 	}
 	marks := r.Priority == netplan.LegacyMarkPriority && r.Mark == netplan.LegacyMark
@@ -149,6 +152,6 @@ func ProblemKinds() []ProblemKind {
 	return []ProblemKind{
 		ProblemNICMissing, ProblemNICAmbiguous, ProblemSuperseded, ProblemRuleMissing, ProblemRouteMissing,
 		ProblemRouteShadowed, ProblemRuleShadowed, ProblemRPFilter, ProblemGateway, ProblemNotConverged,
-		ProblemNotListed, ProblemLegacy,
+		ProblemNotListed, ProblemLegacy, ProblemIPv6Default,
 	}
 }

@@ -22,12 +22,15 @@ const (
 // to the client is by the private link, as far as an unmarked packet goes. On any
 // other link a strict check that uses the mark drops the marked reply: the way
 // back to its sender would lead out of the external link. The agent cannot set
-// these values: /proc/sys is read-only in its container.
+// these values: /proc/sys is read-only in its container. Where marked packets look
+// into the main table first ([Settings].PreferMain), that check finds every backend
+// but those that the default route leads to.
 func checkReversePath(ctx context.Context, k Kernel, desired State, actual Actual) []Problem {
 	if actual.LinksErr != nil {
 		return nil
 	}
 	private := privateLinks(actual)
+	preferMain := slices.ContainsFunc(desired.Rules, func(r netplan.Rule) bool { return r.SuppressDefault })
 	var out []Problem
 	for _, l := range actual.Links {
 		if l.Name == "lo" || !l.Up {
@@ -42,7 +45,7 @@ func checkReversePath(ctx context.Context, k Kernel, desired State, actual Actua
 			continue
 		}
 		external := desired.Uplink != nil && l.Index == desired.Uplink.Index
-		if p, bad := judgeReversePath(l, rp, external, slices.Contains(private, l.Index)); bad {
+		if p, bad := judgeReversePath(l, rp, external, slices.Contains(private, l.Index), preferMain); bad {
 			out = append(out, p)
 		}
 	}
@@ -51,7 +54,6 @@ func checkReversePath(ctx context.Context, k Kernel, desired State, actual Actua
 
 // privateLinks are those of the main table's default routes.
 func privateLinks(actual Actual) []int {
-	const mainTable = 254
 	everywhere := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 	var out []int
 	for _, r := range actual.Routes {
@@ -62,7 +64,7 @@ func privateLinks(actual Actual) []int {
 	return out
 }
 
-func judgeReversePath(l netplan.Link, rp netplan.ReversePath, external, private bool) (Problem, bool) {
+func judgeReversePath(l netplan.Link, rp netplan.ReversePath, external, private, preferMain bool) (Problem, bool) {
 	pair := fmt.Sprintf("link %s: rp_filter=%d src_valid_mark=%d (effective)", l.Name, rp.RPFilter, rp.SrcValidMark)
 	p := Problem{Kind: ProblemRPFilter, Blocking: true}
 	switch {
@@ -73,6 +75,12 @@ func judgeReversePath(l netplan.Link, rp netplan.ReversePath, external, private 
 		p.Remedy = fmt.Sprintf("set net.ipv4.conf.%s.rp_filter=%d (the higher of all and the link's own counts)", l.Name, rpLoose)
 	case rp.SrcValidMark != 1:
 		return Problem{}, false
+	case preferMain && !private:
+		return Problem{}, false
+	case preferMain:
+		p.Blocking = false
+		p.Text = pair + ": a strict check that uses the mark drops marked replies of backends behind the default gateway"
+		p.Remedy = fmt.Sprintf("if there are such backends, set net.ipv4.conf.%s.rp_filter=%d", l.Name, rpLoose)
 	case private:
 		p.Text = pair + ": a strict check that uses the mark drops marked replies of backends on other nodes"
 		p.Remedy = fmt.Sprintf("set net.ipv4.conf.%s.rp_filter=%d, or src_valid_mark=0 on it and on all", l.Name, rpLoose)

@@ -28,6 +28,11 @@ type Settings struct {
 	Mask       netplan.Mask
 	Table      netplan.TableID
 	Priorities netplan.Priorities
+	// PreferMain lets marked packets look into the main table first, without its
+	// default routes; only with Manage. It cures strict reverse-path checks that use
+	// the mark, and costs the clients of networks that the main table knows, like the
+	// private one: their replies leave by that link, whichever they came in by.
+	PreferMain bool
 	// Manage says that the agent owns rules and routes; otherwise someone else
 	// does (Talos), and they are only checked.
 	Manage bool
@@ -41,9 +46,35 @@ func (s Settings) Digest() [8]byte {
 	var b strings.Builder
 	fmt.Fprintln(&b, "homeward settings 1")
 	fmt.Fprintln(&b, s.ExternalMAC, s.CIDR, s.Gateway, s.VIP, s.Mark, s.Mask, s.Table, s.Priorities, s.Manage)
+	if s.PreferMain {
+		// Not in the line above: settings without it keep their digest, and so an agent
+		// of before and one of after it agree.
+		fmt.Fprintln(&b, "prefer main")
+	}
 	for _, r := range s.Destinations.Merged() {
 		fmt.Fprintln(&b, r.First, r.Last)
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	return [8]byte(sum[:8])
+}
+
+// SettingsStatus is what tells nodes with differing settings apart.
+type SettingsStatus struct {
+	// Digest is short, and equal on nodes that were told the same but for their
+	// NIC's MAC, which is every node's own. A plan tells only some of its nodes of a
+	// VIP: compare those with VIP among themselves.
+	Digest string `json:"digest"`
+	VIP    bool   `json:"vip"`
+	// Managed says that the agent owns rules and routes.
+	Managed    bool `json:"managed"`
+	PreferMain bool `json:"prefer_main"`
+}
+
+func (s Settings) status() SettingsStatus {
+	shared := s
+	shared.ExternalMAC = netplan.MAC{}
+	digest := shared.Digest()
+	return SettingsStatus{
+		Digest: fmt.Sprintf("%x", digest[:4]), VIP: s.VIP.IsValid(), Managed: s.Manage, PreferMain: s.PreferMain,
+	}
 }

@@ -46,7 +46,9 @@ func Desired(s Settings, uplink *netplan.Link, lastName string) State {
 // desiredRules gives the rules that steer marked replies, and the VIP's, into
 // our table, and behind each the one that stops a packet when that table is
 // empty: the external link is gone, and the reply would leak out of the private
-// one.
+// one. With PreferMain a marked packet first looks into the main table, without
+// its default routes: a reverse-path check that uses the mark then finds the way
+// back to a backend where it is.
 func desiredRules(s Settings) []netplan.Rule {
 	everywhere := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 	mark := netplan.Rule{
@@ -63,8 +65,16 @@ func desiredRules(s Settings) []netplan.Rule {
 		rules = append(rules, unreachable(vip, s.Priorities.VIPUnreachable))
 		lookups = append(lookups, vip)
 	}
+	if s.PreferMain {
+		main := mark
+		main.Priority, main.Table, main.SuppressDefault = s.Priorities.PreferMain(), mainTable, true
+		lookups = append(lookups, main)
+	}
 	return append(rules, lookups...)
 }
+
+// mainTable is the kernel's RT_TABLE_MAIN.
+const mainTable netplan.TableID = 254
 
 // unreachable is the rule behind r that fails closed.
 func unreachable(r netplan.Rule, p netplan.Priority) netplan.Rule {

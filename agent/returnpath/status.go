@@ -21,6 +21,10 @@ type Status struct {
 	Gateway  GatewayStatus    `json:"gateway"`
 	Counters netplan.Counters `json:"counters"`
 
+	Settings SettingsStatus `json:"settings"`
+	// ResyncSeconds is how long at most the agent goes without a pass.
+	ResyncSeconds float64 `json:"resync_seconds"`
+
 	Started      time.Time `json:"started"`
 	Passes       uint64    `json:"passes"`
 	FailedPasses uint64    `json:"failed_passes"`

@@ -19,6 +19,12 @@ var ErrAmbiguousUplink = errors.New("external NIC is ambiguous")
 // one (veth, tap have none) it is a link without one and with that current MAC,
 // unless it has a master or a lower link, because such links copy each other's
 // addresses.
+//
+// Two of the same kind are refused. One with the permanent MAC wins over any number
+// with the current one, because a bridge takes the MAC of its first port: with the
+// external NIC in a bridge both have it, and the bridge has neither a master nor a
+// lower link that would tell. To refuse the two would cut a node off for a set-up
+// that is right, and only the NIC has that MAC from the hypervisor.
 func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
 	var permanent, current []netplan.Link
 	for _, l := range links {
@@ -29,7 +35,6 @@ func FindUplink(links []netplan.Link, mac netplan.MAC) (netplan.Link, error) {
 			current = append(current, l)
 		}
 	}
-	// A stray copy of its address, like that of a bridge, must not cut the node off.
 	found := permanent
 	if len(found) == 0 {
 		found = current

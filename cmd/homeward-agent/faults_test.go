@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"slices"
@@ -78,6 +79,7 @@ func TestForeignFaults(t *testing.T) {
 			if r := load.stop(); r.LongestGap > repairWithin() {
 				t.Errorf("replies stayed away for %s, want at most %s", r.LongestGap, repairWithin())
 			}
+			load.lostInOneGap()
 			b.allHome()
 		})
 	}
@@ -126,59 +128,50 @@ func TestNICUnpluggedAndBack(t *testing.T) {
 func TestShadowingRuleIsReported(t *testing.T) {
 	b := newBench(t)
 	p := b.start()
+	load, leaked := b.startLoads(), b.leaks()
 	b.do(b.node.Shadow(900))
 	s := p.await("shadowed", func(s returnpath.Status) bool { return !s.Ready })
 	if kinds(s)[0] != returnpath.ProblemRuleShadowed || !strings.Contains(s.Problems[0].Text, "priority 900") {
 		t.Errorf("problems %+v", s.Problems)
 	}
+	for end := time.Now().Add(patience); leaked() == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no reply went astray: the rule shadows nothing")
+		}
+	}
 	b.do(b.node.DeleteRule(netlab.Rule{Priority: 900, Table: 254}))
 	p.await("ready", func(s returnpath.Status) bool { return s.Ready })
+	load.stop()
+	load.lostInOneGap()
+	b.allHome()
 }
 
-func TestReversePathIsReported(t *testing.T) {
-	b := newBench(t)
-	p := b.start("--resync=1s")
-	pod := "veth-pod"
-	for _, tt := range []struct {
-		key, link string
-		filter    string
-		mark      string
-		bad       bool
-	}{
-		{"strict on the external NIC", b.node.ExternalLink, "1", "0", true},
-		{"loose on the external NIC", b.node.ExternalLink, "2", "1", false},
-		{"strict on the private NIC", b.node.PrivateLink, "1", "0", false},
-		{"strict by mark on the private NIC", b.node.PrivateLink, "1", "1", true},
-		{"strict by mark on the pod's link", pod, "1", "1", true},
-		{"loose by mark on the pod's link", pod, "2", "1", false},
-	} {
-		b.do(b.node.SetSysctl("net/ipv4/conf/"+tt.link+"/rp_filter", tt.filter))
-		b.do(b.node.SetSysctl("net/ipv4/conf/"+tt.link+"/src_valid_mark", tt.mark))
-		passes := p.await("alive", func(returnpath.Status) bool { return true }).Passes
-		s := p.await("looked again", func(s returnpath.Status) bool { return s.Passes > passes+1 })
-		if s.Ready == tt.bad {
-			t.Errorf("%s: ready %v, problems %+v", tt.key, s.Ready, s.Problems)
-		}
-		want := "link " + tt.link + ": rp_filter=" + tt.filter + " src_valid_mark=" + tt.mark
-		if tt.bad && (len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Text, want)) {
-			t.Errorf("%s: problems %+v, want %q", tt.key, s.Problems, want)
-		}
-		b.do(b.node.SetSysctl("net/ipv4/conf/"+tt.link+"/rp_filter", "0"))
-		b.do(b.node.SetSysctl("net/ipv4/conf/"+tt.link+"/src_valid_mark", "0"))
-	}
-}
-
+// TestEarlierSchemeBesideOurs starts the agent on a node where an earlier scheme
+// works for pods, as far as it did, and takes that away under it.
 func TestEarlierSchemeBesideOurs(t *testing.T) {
 	b := newBench(t)
+	b.lossless()
 	everywhere := netlab.Route{Via: b.Addresses.ExternalGateway, Link: b.node.ExternalLink, Table: 100, OnLink: true}
 	b.do(b.node.AddForeignTable("unrelated", 0))
-	out, err := b.node.Command(t.Context(), "nft", "add table ip "+netplan.LegacyNFTablesTable).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	b.nft("table ip " + netplan.LegacyNFTablesTable + ` {
+	chain prerouting {
+		type filter hook prerouting priority -150;
+		iifname "` + b.node.ExternalLink + `" ct direction original ct mark set 0x2000
+		ct direction reply ct mark 0x2000 meta mark set 0x2000
 	}
+}`)
 	b.do(b.node.AddRoute(everywhere))
 	b.do(b.node.AddRule(netlab.Rule{Priority: 1001, Mark: 0x2000, Mask: 0xffffffff, Table: 100}))
+	old, err := netlab.StartLoad(t.Context(), netlab.LoadConfig{From: b.Behind, Protocol: netlab.UDP, Rate: loadRate(), Target: b.target(), Drain: b.drain})
+	b.do(err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	b.do(old.WaitReplies(ctx, 3))
 	p := b.start()
+	b.do(old.WaitReplies(ctx, 3))
+	if r := old.Stop(); r.Lost > 0 {
+		t.Errorf("coming beside it lost %d of %d replies", r.Lost, r.Requests)
+	}
 	s := p.await("ready", func(s returnpath.Status) bool { return s.Ready })
 	if got := kinds(s); len(got) != 1 || got[0] != returnpath.ProblemLegacy {
 		t.Errorf("problems %+v", s.Problems)

@@ -98,6 +98,20 @@ func (c *checker) listen(s string) []netip.AddrPort {
 	return out
 }
 
+// set reads a list of ranges, as the merged set of their addresses.
+func (c *checker) set(name, s string) netplan.AddressSet {
+	var out netplan.AddressSet
+	for _, part := range strings.Split(s, ",") {
+		r, err := netplan.ParseRange(part)
+		if err != nil {
+			c.fault(name, "%v", err)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out.Merged()
+}
+
 // oneOf refuses a value that is none of the allowed ones.
 func (c *checker) oneOf(name, v string, allowed ...string) {
 	for _, a := range allowed {

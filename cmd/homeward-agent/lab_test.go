@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -25,6 +26,12 @@ import (
 const envProgram = "HOMEWARD_AGENT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if rights := os.Getenv(envRights); rights != "" && os.Getenv(envProgram) != "" {
+		if err := lessenRights(rights); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(exitFailed)
+		}
+	}
 	if os.Getenv(envProgram) != "" {
 		main()
 		return

@@ -18,6 +18,8 @@ import (
 type loads struct {
 	b   *bench
 	all map[string]*netlab.Load
+	// results are there once the loads are stopped.
+	results map[string]netlab.LoadResult
 }
 
 // loadRate is a load's requests per second. An emulated processor can do only so much
@@ -35,7 +37,7 @@ func (b *bench) lossless() { b.drain = patience }
 
 func (b *bench) startLoads() *loads {
 	b.t.Helper()
-	l := &loads{b: b, all: map[string]*netlab.Load{}}
+	l := &loads{b: b, all: map[string]*netlab.Load{}, results: map[string]netlab.LoadResult{}}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for i, s := range b.MatrixServices(b.node)[:4] {
@@ -71,6 +73,7 @@ func (l *loads) stop() (sum netlab.LoadResult) {
 			r := load.Stop()
 			mu.Lock()
 			defer mu.Unlock()
+			l.results[name] = r
 			if r.Replies == 0 {
 				l.b.t.Errorf("%s: no reply at all", name)
 			}
@@ -91,5 +94,18 @@ func (l *loads) none() {
 	l.b.t.Helper()
 	if r := l.stop(); r.Lost > 0 || r.Broken > 0 {
 		l.b.t.Errorf("lost %d of %d replies, broke %d connections", r.Lost, r.Requests, r.Broken)
+	}
+}
+
+// lostInOneGap holds that each load lost no more than fits into its longest time
+// without a reply: what is lost at any other time is not the one fault's.
+func (l *loads) lostInOneGap() {
+	l.b.t.Helper()
+	// A pacer that was held up sends what it owes at once.
+	const owed = 10
+	for name, r := range l.results {
+		if most := int(r.LongestGap.Seconds()*float64(loadRate())) + owed; r.Lost > most {
+			l.b.t.Errorf("%s: lost %d of %d replies, at most %d in the longest gap of %s", name, r.Lost, r.Requests, most, r.LongestGap)
+		}
 	}
 }

@@ -2,7 +2,7 @@
 
 // Command homeward-agent is the program in the static pod: `node` keeps the
 // return path of one node, `status` asks a running agent, `cleanup` removes what
-// is ours.
+// is ours. On a Proxmox host `host` watches who has which address of the segment.
 //
 // It reads flags only, and writes what it has to say to standard error; standard
 // output is for what was asked for (steps, a status, a version).
@@ -22,6 +22,7 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2
+	exitTaken   = 3
 	exitUnknown = 4
 )
 
@@ -36,6 +37,7 @@ func commands() []command {
 		{"node", "keep the return path of this node", runNode},
 		{"status", "ask the agent that runs here", runStatus},
 		{"cleanup", "remove the return path from this node", runCleanup},
+		{"host", "watch who answers on the external segment, from a Proxmox host", runHost},
 		{"version", "print the version", runVersion},
 	}
 }
@@ -73,5 +75,5 @@ func usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.short)
 	}
-	fmt.Fprint(w, "\n`homeward-agent COMMAND -h` lists the flags. Exit codes: 0 done, 1 failed,\n2 the command line is wrong, 4 unknown.\n")
+	fmt.Fprint(w, "\n`homeward-agent COMMAND -h` lists the flags. Exit codes: 0 done, 1 failed,\n2 the command line is wrong, 3 an address is taken, 4 unknown.\n")
 }

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,6 +51,7 @@ func counter(name, help string, labels ...string) metric {
 // family is every metric of the agent, by what it tells.
 type family struct {
 	build, ready, problem, uplink                          metric
+	settings, resync                                       metric
 	passes, failed, duration, lastPass, repairs            metric
 	markedPackets, markedBytes, restoredPackets, restoredB metric
 	gatewayReachable, gatewayProbeOnly                     metric
@@ -58,7 +61,9 @@ func families() family {
 	return family{
 		build:            gauge("build_info", "What runs; always 1.", "version", "go_version"),
 		ready:            gauge("ready", "1 when the last pass reached the desired state and nothing else keeps replies from going home."),
-		problem:          gauge("problem", "1 while there is a problem of this kind; /state says more.", "kind"),
+		problem:          gauge("problem", "1 while there is a problem of this kind that keeps the agent from being ready (blocking) or only informs; /state says more.", "kind", "blocking"),
+		settings:         gauge("settings_info", "What the agent was told; always 1. The digest is equal on nodes that were told the same but for the NIC's MAC; only those that may hold the VIP are told of it.", "digest", "routes", "vip"),
+		resync:           gauge("resync_seconds", "Longest time between two looks at the node."),
 		uplink:           gauge("uplink_present", "1 when the external NIC is there."),
 		passes:           counter("passes_total", "Looks at the node."),
 		failed:           counter("failed_passes_total", "Passes that did not reach the desired state."),
@@ -88,13 +93,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	send(f.build, 1, agentVersion(), runtime.Version())
 	send(f.ready, bit(s.Ready))
 	send(f.uplink, bit(s.Uplink != nil))
-	there := map[returnpath.ProblemKind]bool{}
-	for _, p := range s.Problems {
-		there[p.Kind] = true
-	}
-	for _, kind := range returnpath.ProblemKinds() {
-		send(f.problem, bit(there[kind]), string(kind))
-	}
+	send(f.settings, 1, s.Settings.Digest, routesOwner(s.Settings), strconv.FormatBool(s.Settings.VIP))
+	send(f.resync, s.ResyncSeconds)
+	sendProblems(s.Problems, func(v float64, labels ...string) { send(f.problem, v, labels...) })
 	send(f.passes, float64(s.Passes))
 	send(f.failed, float64(s.FailedPasses))
 	send(f.duration, s.LastPassMillis/1000)
@@ -112,6 +113,17 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	if s.Gateway.Known {
 		send(f.gatewayReachable, bit(s.Gateway.Reachable))
 		send(f.gatewayProbeOnly, bit(s.Gateway.ProbeOnly))
+	}
+}
+
+// sendProblems sends each kind twice, as it blocks and as it does not: several
+// kinds can do either, even at once.
+func sendProblems(problems []returnpath.Problem, send func(float64, ...string)) {
+	for _, kind := range returnpath.ProblemKinds() {
+		for _, blocking := range []bool{true, false} {
+			there := slices.ContainsFunc(problems, func(p returnpath.Problem) bool { return p.Kind == kind && p.Blocking == blocking })
+			send(bit(there), string(kind), strconv.FormatBool(blocking))
+		}
 	}
 }
 

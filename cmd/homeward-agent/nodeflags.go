@@ -30,7 +30,7 @@ type nodeFlags struct {
 	table, priority                       uint64
 	routes, listen, logFormat             string
 	resync                                time.Duration
-	once, dryRun                          bool
+	preferMain, once, dryRun              bool
 }
 
 func (n *nodeFlags) define(f *flag.FlagSet) {
@@ -42,8 +42,9 @@ func (n *nodeFlags) define(f *flag.FlagSet) {
 	f.StringVar(&n.mark, "mark", netplan.DefaultMark.String(), "`BIT` that marks connections and packets")
 	f.StringVar(&n.mask, "mask", netplan.DefaultMask.String(), "`BITS` that are compared")
 	f.Uint64Var(&n.table, "table", uint64(netplan.DefaultTable), "routing `TABLE` for replies")
-	f.Uint64Var(&n.priority, "priority", uint64(netplan.PrioritiesAt(netplan.DefaultPriority).Mark), "`PRIORITY` of the mark's rule; the VIP's is one less, those that fail closed are 9 and 10 more")
+	f.Uint64Var(&n.priority, "priority", uint64(netplan.PrioritiesAt(netplan.DefaultPriority).Mark), "`PRIORITY` of the mark's rule; the VIP's is one less, that of --prefer-main two less, those that fail closed are 9 and 10 more")
 	f.StringVar(&n.routes, "routes", routesCheck, "`WHO` owns rules and routes: check (someone else, like Talos) or manage (this agent)")
+	f.BoolVar(&n.preferMain, "prefer-main", false, "let marked packets look into the main table first, without its default routes: cures strict reverse-path filters that use the mark (rp_filter=1 with src_valid_mark=1). It costs this: a client of a network that the main table knows, like the private one, is answered by that link even when its request came in by the external router. Only with --routes=manage")
 	f.StringVar(&n.listen, "listen", "127.0.0.1:"+strconv.Itoa(netplan.AgentPort), "`ADDRESSES` for health, state and metrics, comma separated; 0 or empty for none")
 	f.DurationVar(&n.resync, "resync", time.Minute, "longest `TIME` between two looks at the node")
 	f.BoolVar(&n.once, "once", false, "bring the node to its state once, and end")
@@ -75,6 +76,9 @@ func (n *nodeFlags) check(c *checker) nodeOptions {
 	if n.once && n.dryRun {
 		c.fault("dry-run", "does nothing, and --once does something: give one of them")
 	}
+	if n.preferMain && n.routes != routesManage {
+		c.fault("prefer-main", "needs its own rule, and with --routes=check someone else owns the rules: give --routes=manage, or set rp_filter=2 instead")
+	}
 	s := returnpath.Settings{
 		ExternalMAC:  n.checkMAC(c),
 		Destinations: n.checkDestinations(c),
@@ -82,6 +86,7 @@ func (n *nodeFlags) check(c *checker) nodeOptions {
 		Table:        n.checkTable(c),
 		Priorities:   n.checkPriority(c),
 		Manage:       n.routes == routesManage,
+		PreferMain:   n.preferMain,
 	}
 	s.Mark, s.Mask = n.checkMark(c)
 	n.checkAddresses(c, &s)
@@ -108,16 +113,7 @@ func (n *nodeFlags) checkDestinations(c *checker) netplan.AddressSet {
 		c.fault("destinations", "is missing: give the ranges whose connections are marked")
 		return nil
 	}
-	var out netplan.AddressSet
-	for _, part := range strings.Split(n.destinations, ",") {
-		r, err := netplan.ParseRange(part)
-		if err != nil {
-			c.fault("destinations", "%v", err)
-			continue
-		}
-		out = append(out, r)
-	}
-	return out.Merged()
+	return c.set("destinations", n.destinations)
 }
 
 func (n *nodeFlags) checkCIDR(c *checker) netip.Prefix {
@@ -165,7 +161,11 @@ func (n *nodeFlags) checkTable(c *checker) netplan.TableID {
 
 func (n *nodeFlags) checkPriority(c *checker) netplan.Priorities {
 	// Ours lie between the kernel's lookup of local (0) and of main (32766).
-	const least, most = 2, 32766 - 11
+	const most = 32766 - 11
+	least := uint64(2)
+	if n.preferMain {
+		least++
+	}
 	if n.priority < least || n.priority > most {
 		c.fault("priority", "%d leaves no room for our rules: give %d to %d", n.priority, least, most)
 		return netplan.Priorities{}

@@ -45,6 +45,9 @@ func (quietNode) ReplaceMarkTable(context.Context, netplan.MarkTable, netplan.St
 func (quietNode) ReversePath(context.Context, netplan.Link) (netplan.ReversePath, error) {
 	return netplan.ReversePath{}, nil
 }
+func (quietNode) IPv6Default(context.Context, netplan.Link) (netip.Addr, bool, error) {
+	return netip.Addr{}, false, nil
+}
 func (quietNode) Addresses(context.Context, netplan.Link) ([]netip.Addr, error) { return nil, nil }
 func (quietNode) Neighbour(context.Context, netplan.Link, netip.Addr) (netplan.Neighbour, error) {
 	return netplan.Neighbour{}, nil
@@ -100,7 +103,7 @@ func servedSeries(t *testing.T) []string {
 	if code != http.StatusOK {
 		t.Fatalf("scraping: %d %s", code, page)
 	}
-	changing := regexp.MustCompile(`(version)="[^"]*"`)
+	changing := regexp.MustCompile(`(version|digest)="[^"]*"`)
 	var out []string
 	for line := range strings.Lines(page) {
 		if end := strings.LastIndexByte(line, ' '); !strings.HasPrefix(line, "#") {

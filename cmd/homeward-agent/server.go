@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"homeward/agent/returnpath"
@@ -29,26 +30,32 @@ type handlers struct {
 // again.
 const bindRetry = 2 * time.Second
 
-// serve answers at every address until the context ends. An address that cannot
-// be had is tried again: the return path matters more than its reports.
+// serve answers for a node's agent at every address until the context ends.
 func serve(ctx context.Context, addresses []netip.AddrPort, h handlers) {
+	serveMux(ctx, addresses, h.log, h.mux)
+}
+
+// serveMux answers at every address until the context ends; what it answers depends
+// on whether the address is on loopback. An address that cannot be had is tried
+// again: what an agent does matters more than its reports.
+func serveMux(ctx context.Context, addresses []netip.AddrPort, log *slog.Logger, mux func(loopback bool) http.Handler) {
 	for _, a := range addresses {
 		server := &http.Server{
-			Handler: h.mux(a.Addr().IsLoopback()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+			Handler: mux(a.Addr().IsLoopback()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 			WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-			ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug),
+			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		}
 		context.AfterFunc(ctx, func() { _ = server.Close() })
-		go h.serveAt(ctx, server, a)
+		go serveAt(ctx, server, a, log)
 	}
 }
 
-func (h handlers) serveAt(ctx context.Context, server *http.Server, a netip.AddrPort) {
+func serveAt(ctx context.Context, server *http.Server, a netip.AddrPort, log *slog.Logger) {
 	said := ""
 	for ctx.Err() == nil {
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.String())
 		if err == nil {
-			h.log.Info("serving", "address", a)
+			log.Info("serving", "address", a)
 			said = ""
 			if err = server.Serve(listener); errors.Is(err, http.ErrServerClosed) {
 				return
@@ -56,7 +63,7 @@ func (h handlers) serveAt(ctx context.Context, server *http.Server, a netip.Addr
 		}
 		if err.Error() != said {
 			said = err.Error()
-			h.log.Warn("serving; trying again", "address", a, "error", err)
+			log.Warn("serving; trying again", "address", a, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -68,16 +75,21 @@ func (h handlers) serveAt(ctx context.Context, server *http.Server, a netip.Addr
 // mux gives everything on loopback, and only metrics to the network.
 func (h handlers) mux(loopback bool) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(h.agent, h.kernel), promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
-		MaxRequestsInFlight: 4, DisableCompression: true,
-	}))
+	mux.Handle("GET /metrics", metricsPage(registry(h.agent, h.kernel), h.log))
 	if loopback {
 		mux.HandleFunc("GET /healthz", h.healthz)
 		mux.HandleFunc("GET /readyz", h.readyz)
 		mux.HandleFunc("GET /state", h.state)
 	}
 	return mux
+}
+
+// metricsPage serves what a registry has.
+func metricsPage(r *prometheus.Registry, log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
+		MaxRequestsInFlight: 4, DisableCompression: true,
+	})
 }
 
 // healthz says whether the loop turns: when not, a restart helps.

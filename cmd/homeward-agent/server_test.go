@@ -91,7 +91,8 @@ homeward_restored_packets_total{path="local"} 0
 	_, body := fetch(h.mux(true), "/metrics")
 	for _, name := range []string{
 		"homeward_build_info{", "homeward_ready 0", "homeward_uplink_present 0", "homeward_passes_total 0", "homeward_failed_passes_total 0",
-		"homeward_pass_duration_seconds ", `homeward_repairs_total{kind="nft_table"} 0`, `homeward_problem{kind="rp_filter"} 0`,
+		"homeward_pass_duration_seconds ", `homeward_repairs_total{kind="nft_table"} 0`, `homeward_problem{blocking="true",kind="rp_filter"} 0`, `homeward_problem{blocking="false",kind="rp_filter"} 0`,
+		"homeward_resync_seconds 60", `routes="check",vip="false"} 1`,
 		"homeward_restored_bytes_total{", "process_resident_memory_bytes ",
 	} {
 		if !strings.Contains(body, name) {

@@ -100,6 +100,24 @@ func printReadiness(w io.Writer, s returnpath.Status) {
 	}
 }
 
+// routesOwner is the value of --routes that settings were made of.
+func routesOwner(s returnpath.SettingsStatus) string {
+	if s.Managed {
+		return routesManage
+	}
+	return routesCheck
+}
+
+// printSettings prints what an agent was told, for comparing nodes.
+func printSettings(w io.Writer, s returnpath.Status) {
+	routes := routesOwner(s.Settings)
+	if s.Settings.PreferMain {
+		routes += ", main table first"
+	}
+	resync := time.Duration(s.ResyncSeconds * float64(time.Second))
+	fmt.Fprintf(w, "settings      digest %s, routes %s, resync %s\n", s.Settings.Digest, routes, resync)
+}
+
 // printStatus prints a status for a person.
 func printStatus(w io.Writer, s returnpath.Status) error {
 	var b strings.Builder
@@ -113,6 +131,7 @@ func printStatus(w io.Writer, s returnpath.Status) error {
 	case g.Known:
 		fmt.Fprintln(&b, "gateway       does not answer")
 	}
+	printSettings(&b, s)
 	fmt.Fprintf(&b, "marked        %d packets, %d bytes\n", s.Counters.Marked.Packets, s.Counters.Marked.Bytes)
 	fmt.Fprintf(&b, "sent home     %d packets forwarded, %d of this node's own\n", s.Counters.Forwarded.Packets, s.Counters.Local.Packets)
 	fmt.Fprintf(&b, "passes        %d, %d failed, last one %.1f ms at %s\n", s.Passes, s.FailedPasses, s.LastPassMillis, s.LastPass.Format(time.RFC3339))

@@ -101,7 +101,7 @@ func TestStatusFromInside(t *testing.T) {
 	b := newBench(t)
 	b.start()
 	out, err := b.command("status").Output()
-	if err != nil || len(out) == 0 {
+	if err != nil || !strings.Contains(string(out), "settings      digest ") || !strings.Contains(string(out), ", routes manage, resync 1m0s\n") {
 		t.Errorf("status: %v\n%s", err, out)
 	}
 	b.do(b.node.Shadow(900))

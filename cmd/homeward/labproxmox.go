@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +85,12 @@ func (t *tool) labProxmox(ctx context.Context, f labProxmoxFlags) (err error) {
 	options := pvesim.Options{State: st, Observe: t.observe, Saved: keeper.save, WithoutLog: true}
 	if f.realPace {
 		options.Times = pvesim.RealTimes()
+		options.Sleep = func(d time.Duration) {
+			select {
+			case <-time.After(d):
+			case <-ctx.Done(): // who ends it does not wait for a slow answer
+			}
+		}
 	}
 	sim, err := pvesim.New(options)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // labProxmox is a running `homeward lab proxmox`.
@@ -50,12 +51,11 @@ func shellEnv(t *testing.T, script string, args ...string) map[string]string {
 	return env
 }
 
-// call makes a request as the lines say.
-func (p *labProxmox) call(t *testing.T, method, path, form string) (status, body string) {
-	t.Helper()
+// try makes a request as the lines say.
+func (p *labProxmox) try(method, path, form string) (status, body string, err error) {
 	ca, err := os.ReadFile(p.env["HOMEWARD_PROXMOX_CA_FILE"])
 	if err != nil {
-		t.Fatal(err)
+		return "", "", err
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
@@ -63,20 +63,27 @@ func (p *labProxmox) call(t *testing.T, method, path, form string) (status, body
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequest(method, p.env["HOMEWARD_PROXMOX_URL"]+"/api2/json"+path, strings.NewReader(form))
 	if err != nil {
-		t.Fatal(err)
+		return "", "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Authorization", "PVEAPIToken="+p.env["HOMEWARD_PROXMOX_TOKEN_ID"]+"="+p.env["HOMEWARD_PROXMOX_TOKEN_SECRET"])
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
-		t.Fatal(err)
+		return "", "", err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
+	return resp.Status, string(text), err
+}
+
+// call is try for requests that must be answered.
+func (p *labProxmox) call(t *testing.T, method, path, form string) (status, body string) {
+	t.Helper()
+	status, body, err := p.try(method, path, form)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.Status, string(text)
+	return status, body
 }
 
 // end sends the signal, and wants a clean end without files of its own.
@@ -172,6 +179,32 @@ func TestLabProxmoxMistakes(t *testing.T) {
 		})
 	}
 	p.end(t, r, syscall.SIGTERM)
+}
+
+// TestLabProxmoxRealPace shows that a wrong token waits, and that nobody has to wait
+// for it who ends the simulator.
+func TestLabProxmoxRealPace(t *testing.T) {
+	r := newLabRun(t)
+	p := startLabProxmox(t, r, "--real-pace")
+	p.env["HOMEWARD_PROXMOX_TOKEN_SECRET"] = "wrong"
+	answered := make(chan string, 1)
+	go func() {
+		status, _, _ := p.try("GET", "/version", "") // the end may come before the answer
+		answered <- status
+	}()
+	select {
+	case status := <-answered:
+		t.Errorf("answered at once: %s", status)
+	case <-time.After(time.Second):
+	}
+	start := time.Now()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-p.done; got.code != 0 || got.err != "" {
+		t.Errorf("%+v after %v", got, time.Since(start))
+	}
+	<-answered
 }
 
 // TestLabProxmoxStateOfTwo shows that one of two on a file refuses to write.

@@ -90,7 +90,11 @@ request came in by.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w: see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(t.initCommand(), t.planCommand(), t.generateCommand(), t.schemaCommand(), t.versionCommand(), t.imageCommand(), t.labCommand(), exitCodesTopic())
+	root.AddCommand(
+		t.initCommand(), t.planCommand(), t.generateCommand(), t.schemaCommand(),
+		t.reserveCommand(), t.releaseCommand(), t.statusCommand(), t.proxmoxCommand(),
+		t.probeCommand(), t.imageCommand(), t.labCommand(), t.versionCommand(), exitCodesTopic(),
+	)
 	for _, cmd := range root.Commands() {
 		if cmd.RunE != nil && cmd.Args == nil {
 			cmd.Args = noArguments

@@ -36,7 +36,9 @@ type facts struct {
 	// What chapters and sentences depend on. HasPod says that some machine runs the
 	// static pod, RunsAgent that the agent is in it, PinnedImage that its image is
 	// named by digest.
+	// Reserves says that there is something to reserve on the segment.
 	HasPool, HasVIP, VIPExternal, AllAnnounce bool
+	Reserves                                  bool
 	HasPod, RunsAgent, PinnedImage            bool
 	Names                                     names
 }
@@ -77,6 +79,7 @@ func newFacts(p *netplan.Plan) facts {
 			f.TestHost = p.Ingress.Address
 		}
 	}
+	f.Reserves = f.HasPool || f.VIPExternal
 	return f
 }
 

@@ -121,7 +121,14 @@ func (s *stage) ready(ctx context.Context) error {
 
 // status reads a number of /proc/PID/status, in KiB.
 func (s *stage) status(field string) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	return statusOf(s.process.Process.Pid, field)
+}
+
+// resident is a process's resident memory, in KiB.
+func resident(pid int) (float64, error) { return statusOf(pid, "VmRSS") }
+
+func statusOf(pid int, field string) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}

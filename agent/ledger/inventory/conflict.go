@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -67,31 +66,54 @@ type Verdict struct {
 // for the address; nil when the owner has none there.
 func Judge(plan *netplan.Plan, s *Survey, ipamMAC func(netip.Addr) netplan.MAC) Verdict {
 	planned := PlannedOn(plan)
-	v := Verdict{Conflicts: []Conflict{}}
-	for _, c := range s.Claims {
+	var conflicts, warnings []meeting
+	for i := range s.Claims {
+		c := &s.Claims[i]
 		if c.Kind == PlanMAC {
-			v.Conflicts = append(v.Conflicts, Conflict{Claim: c})
+			conflicts = append(conflicts, meeting{claim: c})
 			continue
 		}
 		if c.Kind == SDNIPAM && ipamMAC != nil && !c.MAC.IsZero() && c.MAC == ipamMAC(c.Range.First) {
 			continue
 		}
-		for _, p := range meeting(planned, c.Range) {
-			found := Conflict{Addresses: shared(c.Range, p.Range), For: p.For, Machine: p.Machine, Claim: c}
-			switch weigh(c, p) {
+		met := meet(planned, c.Range)
+		for j := range met {
+			switch m := (meeting{c, &met[j]}); weigh(c, m.planned) {
 			case refuses:
-				if c.Machine != "" {
-					found.Claim.Remedy = ownRemedy(c, p)
-				}
-				v.Conflicts = append(v.Conflicts, found)
+				conflicts = append(conflicts, m)
 			case warns:
-				v.Warnings = append(v.Warnings, found)
+				warnings = append(warnings, m)
 			}
 		}
+	}
+	v := Verdict{Conflicts: make([]Conflict, 0, len(conflicts))}
+	for _, m := range conflicts {
+		v.Conflicts = append(v.Conflicts, m.conflict())
+	}
+	for _, m := range warnings {
+		v.Warnings = append(v.Warnings, m.conflict())
 	}
 	slices.SortFunc(v.Conflicts, compareConflicts)
 	slices.SortFunc(v.Warnings, compareConflicts)
 	return v
+}
+
+// meeting is a claim and the planned addresses that it shares some of; nil for a
+// MAC.
+type meeting struct {
+	claim   *Claim
+	planned *Planned
+}
+
+func (m meeting) conflict() Conflict {
+	out := Conflict{Claim: *m.claim}
+	if p := m.planned; p != nil {
+		out.Addresses, out.For, out.Machine = shared(m.claim.Range, p.Range), p.For, p.Machine
+		if m.claim.Machine != "" {
+			out.Claim.Remedy = ownRemedy(m.claim, p)
+		}
+	}
+	return out
 }
 
 type weight int
@@ -103,7 +125,7 @@ const (
 )
 
 // weigh says what a claim means for a planned range that it meets.
-func weigh(c Claim, p Planned) weight {
+func weigh(c *Claim, p *Planned) weight {
 	switch {
 	case c.Accept != "" && c.Range.Count() > 1:
 		return warns // a network: that it is meant for this one address is not said
@@ -121,7 +143,7 @@ func weigh(c Claim, p Planned) weight {
 	return refuses
 }
 
-func ownRemedy(c Claim, p Planned) string {
+func ownRemedy(c *Claim, p *Planned) string {
 	if p.Machine != "" {
 		return fmt.Sprintf("it is the plan's for %s: take it off %s", p.Machine, c.Machine)
 	}
@@ -141,14 +163,10 @@ func shared(a, b netplan.Range) netplan.Range {
 }
 
 func compareConflicts(a, b Conflict) int {
-	last := func(a netip.Addr) int {
-		if a.IsValid() {
-			return 0
-		}
-		return 1
+	if c := compareRanges(a.Addresses, b.Addresses); c != 0 {
+		return c
 	}
-	return cmp.Or(cmp.Compare(last(a.Addresses.First), last(b.Addresses.First)), a.Addresses.First.Compare(b.Addresses.First),
-		a.Addresses.Last.Compare(b.Addresses.Last), compareClaims(a.Claim, b.Claim))
+	return compareClaims(&a.Claim, &b.Claim)
 }
 
 // Accept moves the conflicts that an operator named to the warnings. Names that

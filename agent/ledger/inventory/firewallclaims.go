@@ -37,7 +37,7 @@ func (t *taker) allFirewall() {
 			if t.cards[a.VMID] == nil || t.machines[a.VMID] != "" {
 				continue
 			}
-			source = fmt.Sprintf("alias guest/%s of %s", clean(a.Name), t.guestSource(a.VMID, a.Scope))
+			source = fmt.Sprintf("alias guest/%s of %s", clean(a.Name), t.guestSource(a.VMID))
 		}
 		t.firewall(Claim{Kind: FirewallAlias, Source: source, VMID: a.VMID, Accept: source,
 			Remedy: "delete the alias if nothing uses the address, or accept it if it names this plan's own address"}, a.CIDR)
@@ -86,17 +86,14 @@ func (t *taker) setClaim(set IPSet) (c Claim, ok bool) {
 	if !slices.ContainsFunc(t.cards[set.VMID], func(c Card) bool { return c.Key() == key }) {
 		return c, false
 	}
-	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: t.guestSource(set.VMID, set.Scope) + ", " + set.Name,
+	return Claim{Kind: GuestFilter, VMID: set.VMID, Source: t.guestSource(set.VMID) + ", " + set.Name,
 		Accept: "guest " + strconv.Itoa(set.VMID) + " " + set.Name,
 		Remedy: "delete the member if the guest does not use the address, or leave it out of the plan"}, true
 }
 
-func (t *taker) guestSource(vmid int, scope string) string {
+func (t *taker) guestSource(vmid int) string {
 	if g := t.guests[vmid]; g != nil {
 		return g.source()
-	}
-	if scope != "" {
-		return clean(scope)
 	}
 	return fmt.Sprintf("guest %d", vmid)
 }

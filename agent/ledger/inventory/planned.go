@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 
@@ -50,15 +49,13 @@ func PlannedOn(plan *netplan.Plan) []Planned {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Planned) int {
-		return cmp.Or(a.Range.First.Compare(b.Range.First), a.Range.Last.Compare(b.Range.Last))
-	})
+	slices.SortFunc(out, func(a, b Planned) int { return compareRanges(a.Range, b.Range) })
 	return out
 }
 
-// meeting gives the planned ranges that share an address with r, which all come
+// meet gives the planned ranges that share an address with r, which all come
 // one after another in the list.
-func meeting(planned []Planned, r netplan.Range) []Planned {
+func meet(planned []Planned, r netplan.Range) []Planned {
 	from, _ := slices.BinarySearchFunc(planned, r.First, func(p Planned, a netip.Addr) int { return p.Range.Last.Compare(a) })
 	to := from
 	for to < len(planned) && !r.Last.Less(planned[to].Range.First) {

@@ -117,7 +117,7 @@ func (l *location) resolveBridge() {
 		w := l.nodes[node]
 		if w.has(best.Bridge) && w.has(own.Bridge) && w.place(best.Bridge, best.VLAN) != w.place(own.Bridge, own.VLAN) {
 			l.notes = append(l.notes, fmt.Sprintf("%s is also %s on some nodes, but not on %s: reservations are kept under the first",
-				clean(own.String()), clean(best.String()), clean(node)))
+				named(own), named(best), clean(node)))
 			return
 		}
 	}

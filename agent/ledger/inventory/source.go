@@ -35,12 +35,22 @@ const maxClean = 64
 // it could be anything.
 func clean(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/: ,+", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:+", r)
 	}
 	if s == "" || len(s) > maxClean || strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
 		return netplan.Quote(s)
 	}
 	return s
+}
+
+// named is a segment for a note: as its String, with a name fit for a terminal.
+func named(s netplan.Segment) string {
+	if s.VNet != "" {
+		s.VNet = clean(s.VNet)
+	} else {
+		s.Bridge = clean(s.Bridge)
+	}
+	return s.String()
 }
 
 // some lists the first few of many, for a note.
@@ -59,3 +69,6 @@ func counted(n int, what string) string {
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
+
+// InterfacesOf is the source that a node's interfaces are, for Unread.
+func InterfacesOf(node string) string { return "node " + clean(node) + ", its interfaces" }

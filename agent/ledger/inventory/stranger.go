@@ -46,7 +46,7 @@ func (r *recogniser) strangers() {
 			}
 		}
 	}
-	slices.SortFunc(r.out.Strangers, compareClaims)
+	slices.SortFunc(r.out.Strangers, func(a, b Claim) int { return compareClaims(&a, &b) })
 	r.out.Strangers = slices.CompactFunc(r.out.Strangers, func(a, b Claim) bool { return a.Source == b.Source && a.MAC == b.MAC })
 	slices.Sort(r.out.Notes)
 }
@@ -70,19 +70,31 @@ func (r *recogniser) stranger(h holder, m netplan.Machine) {
 
 // compareClaims orders by address, those without one last, then by guest and
 // source.
-func compareClaims(a, b Claim) int {
-	if a.Range.First.IsValid() != b.Range.First.IsValid() {
-		if a.Range.First.IsValid() {
-			return -1
-		}
-		return 1
+func compareClaims(a, b *Claim) int {
+	if c := compareRanges(a.Range, b.Range); c != 0 {
+		return c
 	}
-	pending := func(c Claim) int {
+	pending := func(c *Claim) int {
 		if c.Pending {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(a.Range.First.Compare(b.Range.First), a.Range.Last.Compare(b.Range.Last), cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.VMID, b.VMID), strings.Compare(a.Source, b.Source), slices.Compare(a.MAC[:], b.MAC[:]), cmp.Compare(pending(a), pending(b)))
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.VMID, b.VMID), strings.Compare(a.Source, b.Source),
+		slices.Compare(a.MAC[:], b.MAC[:]), cmp.Compare(pending(a), pending(b)))
+}
+
+// compareRanges orders by the first address, then by the last; the zero Range comes
+// last.
+func compareRanges(a, b netplan.Range) int {
+	if a.First.IsValid() != b.First.IsValid() {
+		if a.First.IsValid() {
+			return -1
+		}
+		return 1
+	}
+	if c := a.First.Compare(b.First); c != 0 {
+		return c
+	}
+	return a.Last.Compare(b.Last)
 }

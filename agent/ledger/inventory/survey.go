@@ -64,12 +64,7 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 	t.allSDN()
 	t.allFirewall()
 	t.claims = append(t.claims, own.Strangers...)
-	slices.SortFunc(t.claims, compareClaims)
-	// What is so now and after a pending change is said once; now comes first.
-	t.claims = slices.CompactFunc(t.claims, func(a, b Claim) bool {
-		b.Pending = a.Pending
-		return a == b
-	})
+	t.claims = sorted(t.claims)
 	slices.SortFunc(t.unread, compareUnread)
 	slices.Sort(t.notes)
 	return &Survey{
@@ -99,6 +94,28 @@ func (t *taker) claim(c Claim) {
 		c.Remedy = "" // it has what it should, or Judge says what to do
 	}
 	t.claims = append(t.claims, c)
+}
+
+// sorted gives claims by address. What is so now and after a pending change is said
+// once.
+func sorted(claims []Claim) []Claim {
+	order := make([]*Claim, len(claims)) // small, for there can be many
+	for i := range claims {
+		order[i] = &claims[i]
+	}
+	slices.SortFunc(order, compareClaims)
+	out := make([]Claim, 0, len(claims))
+	for _, c := range order {
+		if n := len(out); n > 0 {
+			same := *c
+			same.Pending = out[n-1].Pending // now comes first
+			if same == out[n-1] {
+				continue
+			}
+		}
+		out = append(out, *c)
+	}
+	return out
 }
 
 // onLink says whether an address is one that the plan could use.

@@ -12,7 +12,7 @@ import (
 func TestAlertsSayWhatAnOperatorNeeds(t *testing.T) {
 	template := regexp.MustCompile(`\{\{.*?\}\}`)
 	var names []string
-	for _, a := range readAlerts(t) {
+	for _, a := range slices.Concat(readAlerts(t), readAlertFile(t, hostAlertsFile)) {
 		if !strings.HasPrefix(a.Alert, "Homeward") || slices.Contains(names, a.Alert) {
 			t.Errorf("%s: want a name of its own that begins with Homeward", a.Alert)
 		}

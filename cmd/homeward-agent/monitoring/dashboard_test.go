@@ -7,9 +7,19 @@ import (
 	"testing"
 )
 
+// dashboards are all that the tests here hold.
+func dashboards() []string { return []string{dashboardFile, hostDashboardFile} }
+
 func TestDashboardCanBeImportedAnywhere(t *testing.T) {
+	for _, name := range dashboards() {
+		t.Run(name, func(t *testing.T) { importedAnywhere(t, name) })
+	}
+}
+
+func importedAnywhere(t *testing.T, name string) {
+	t.Helper()
 	var whole any
-	if err := json.Unmarshal(read(t, dashboardFile), &whole); err != nil {
+	if err := json.Unmarshal(read(t, name), &whole); err != nil {
 		t.Fatal(err)
 	}
 	const chosen = "${datasource}"
@@ -25,7 +35,7 @@ func TestDashboardCanBeImportedAnywhere(t *testing.T) {
 	if sources == 0 {
 		t.Error("no data source at all")
 	}
-	first := readDashboard(t).Templating.List[0]
+	first := readDashboard(t, name).Templating.List[0]
 	if first.Name != "datasource" || first.Type != "datasource" || first.Query != "prometheus" {
 		t.Errorf("the first variable does not choose the data source: %+v", first)
 	}
@@ -47,10 +57,17 @@ func walk(v any, f func(key string, v any)) {
 }
 
 func TestDashboardPanels(t *testing.T) {
+	for _, name := range dashboards() {
+		t.Run(name, func(t *testing.T) { panelsInOrder(t, readDashboard(t, name)) })
+	}
+}
+
+func panelsInOrder(t *testing.T, d dashboard) {
+	t.Helper()
 	const columns = 24
 	ids, titles := map[int]bool{}, map[string]bool{}
 	taken := map[[2]int]string{}
-	for _, p := range readDashboard(t).Panels {
+	for _, p := range d.Panels {
 		if p.ID == 0 || ids[p.ID] || titles[p.Title] {
 			t.Errorf("%q: the id %d or the title is another panel's, or none", p.Title, p.ID)
 		}
@@ -76,7 +93,7 @@ func TestDashboardPanels(t *testing.T) {
 // TestDashboardLegends: a legend with a label that the query took away is empty.
 func TestDashboardLegends(t *testing.T) {
 	used := regexp.MustCompile(`\{\{(\w+)\}\}`)
-	for _, p := range readDashboard(t).Panels {
+	for _, p := range slices.Concat(readDashboard(t, dashboardFile).Panels, readDashboard(t, hostDashboardFile).Panels) {
 		for _, target := range p.Targets {
 			r, err := readPromQL(target.Expr)
 			if err != nil {

@@ -88,8 +88,13 @@ func readYAML(t *testing.T, name string, into any) {
 
 func readAlerts(t *testing.T) (alerts []rule) {
 	t.Helper()
+	return readAlertFile(t, alertsFile)
+}
+
+func readAlertFile(t *testing.T, name string) (alerts []rule) {
+	t.Helper()
 	var f ruleFile
-	readYAML(t, alertsFile, &f)
+	readYAML(t, name, &f)
 	for _, g := range f.Groups {
 		alerts = append(alerts, g.Rules...)
 	}
@@ -99,10 +104,10 @@ func readAlerts(t *testing.T) (alerts []rule) {
 	return alerts
 }
 
-func readDashboard(t *testing.T) (d dashboard) {
+func readDashboard(t *testing.T, name string) (d dashboard) {
 	t.Helper()
-	if err := json.Unmarshal(read(t, dashboardFile), &d); err != nil {
-		t.Fatalf("%s: %v", dashboardFile, err)
+	if err := json.Unmarshal(read(t, name), &d); err != nil {
+		t.Fatalf("%s: %v", name, err)
 	}
 	return d
 }
@@ -111,7 +116,11 @@ func readDashboard(t *testing.T) (d dashboard) {
 // variables, which Grafana asks for as label_values(SELECTOR, LABEL).
 func dashboardExpressions(t *testing.T) (out []place) {
 	t.Helper()
-	d := readDashboard(t)
+	return expressionsOf(t, readDashboard(t, dashboardFile))
+}
+
+func expressionsOf(t *testing.T, d dashboard) (out []place) {
+	t.Helper()
 	for _, p := range d.Panels {
 		for i, target := range p.Targets {
 			out = append(out, place{fmt.Sprintf("panel %q, target %d", p.Title, i), target.Expr})

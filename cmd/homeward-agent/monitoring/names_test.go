@@ -21,11 +21,16 @@ type catalogue map[string]map[string][]string
 // adds what Prometheus and kube-state-metrics give.
 func served(t *testing.T) catalogue {
 	t.Helper()
-	c := catalogue{
+	return servedBy(t, "testdata/series.txt", catalogue{
 		"up":               {},
 		"kube_node_labels": {"node": nil, ksmLabel(netplan.LabelExternal): {"true"}},
-	}
-	for line := range strings.Lines(string(read(t, "testdata/series.txt"))) {
+	})
+}
+
+// servedBy adds the series of a list to what others give.
+func servedBy(t *testing.T, list string, c catalogue) catalogue {
+	t.Helper()
+	for line := range strings.Lines(string(read(t, list))) {
 		r, err := readPromQL(line)
 		if err != nil || len(r.Selectors) != 1 {
 			t.Fatalf("series %q: %v", line, err)
@@ -63,7 +68,7 @@ func (c catalogue) faults(r reading, target []string) (out []string) {
 				out = append(out, s.Metric+" never has "+m.Label+m.Op+m.Value)
 			case !isOwn && !slices.Contains(target, m.Label):
 				out = append(out, s.Metric+" has no label "+m.Label)
-			case m.Label == "job" && m.Value != netplan.PodName:
+			case m.Label == "job" && m.Value != netplan.PodName && m.Value != hostJob:
 				out = append(out, "no job "+m.Value)
 			}
 		}

@@ -72,7 +72,7 @@ func TestEveryAlertIsHeld(t *testing.T) {
 	}{
 		"never fires":    {func(r *rule) { r.Expr = "(" + r.Expr + ") and on () vector(0) > 0" }, true, func(rule) bool { return true }},
 		"fires too soon": {func(r *rule) { r.For = "" }, false, waits},
-		"fires too late": {func(r *rule) { r.For = "11m" }, true, waits},
+		"fires too late": {func(r *rule) { r.For = "31m" }, true, waits},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f ruleFile

@@ -1,0 +1,96 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"homeward/agent/kernel"
+	"homeward/agent/segment"
+)
+
+// runHost is `homeward-agent host`.
+func runHost(ctx context.Context, args []string, out, errs io.Writer) int {
+	o, code, done := readHostFlags(args, out, errs)
+	if done {
+		return code
+	}
+	log := newLogger(o.logFormat, errs)
+	what, err := o.gather()
+	if err != nil {
+		log.Error("starting", "error", err)
+		return exitUsage
+	}
+	h := &host{options: o, watched: what, kernel: kernel.New(log), out: out, log: log}
+	switch {
+	case o.dhcp:
+		return h.dhcpCheck(ctx)
+	case o.once:
+		return h.probe(ctx)
+	}
+	return h.watchSegment(ctx)
+}
+
+// host is the agent on a Proxmox host.
+type host struct {
+	options hostOptions
+	watched watched
+	kernel  *kernel.Kernel
+	out     io.Writer
+	log     *slog.Logger
+}
+
+// onWire opens the segment for f, and takes away what was made for it, also when
+// the context has ended.
+func (h *host) onWire(ctx context.Context, f func(*kernel.Wire) error) (err error) {
+	leg, err := h.kernel.OpenLeg(ctx, h.watched.leg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leg.Close()) }()
+	for _, made := range leg.Made() {
+		h.log.Info("making the leg", "interface", leg.Name(), "made", made)
+	}
+	w, err := h.kernel.OpenWire(ctx, leg.Name())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return f(w)
+}
+
+// probe asks once, prints, and judges when --check is given.
+func (h *host) probe(ctx context.Context) int {
+	q := segment.Question{Witnesses: segment.Witnesses(h.watched.targets)}
+	for _, t := range h.watched.targets {
+		q.Addresses = append(q.Addresses, t.Address)
+	}
+	var report segment.Report
+	err := h.onWire(ctx, func(w *kernel.Wire) (err error) {
+		report, err = segment.Probe(ctx, w, q)
+		return err
+	})
+	if err != nil {
+		h.log.Error("probing", "error", err)
+		return exitFailed
+	}
+	found := h.find(report)
+	if err := found.print(h.out, h.options.output); err != nil {
+		h.log.Error("printing", "error", err)
+		return exitFailed
+	}
+	switch {
+	case !h.options.check:
+		return exitDone
+	case !report.Proven || report.Lost > 0:
+		return exitUnknown
+	case found.summary.Strangers > 0:
+		return exitTaken
+	case found.summary.Conflicts > 0:
+		return exitFailed
+	}
+	return exitDone
+}

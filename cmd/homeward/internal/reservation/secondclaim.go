@@ -1,0 +1,82 @@
+package reservation
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"homeward/agent/ledger"
+	"homeward/agent/proxmox"
+	"homeward/netplan"
+)
+
+// subnetIPAM is the SDN IPAM of a VNet on the segment, and the networks it knows.
+type subnetIPAM struct {
+	zone, vnet string
+	networks   []netip.Prefix
+}
+
+// findIPAM gives the IPAM that takes a second claim: that of a VNet which is the
+// segment, or one of its names, and has an applied subnet with one of the plan's
+// addresses.
+func (c *Cluster) findIPAM(l *Look) *subnetIPAM {
+	names := []netplan.Segment{c.Plan.External.Segment, l.Survey.Segment}
+	names = append(names, l.Survey.AlsoKnown...)
+	ipam := map[string]bool{}
+	for _, z := range l.Snapshot.Zones {
+		ipam[z.Name] = z.IPAM != ""
+	}
+	for _, v := range l.Snapshot.VNets {
+		is := func(s netplan.Segment) bool { return s.VNet == v.Name && s.VLAN == 0 }
+		if v.Pending || !ipam[v.Zone] || !slices.ContainsFunc(names, is) {
+			continue
+		}
+		found := subnetIPAM{zone: v.Zone, vnet: v.Name}
+		for _, s := range l.Snapshot.Subnets {
+			if s.VNet == v.Name && !s.Pending && slices.ContainsFunc(l.Wants, func(w ledger.Want) bool { return s.CIDR.Contains(w.Address) }) {
+				found.networks = append(found.networks, s.CIDR)
+			}
+		}
+		if len(found.networks) > 0 {
+			return &found
+		}
+	}
+	return nil
+}
+
+// partly is a Book of which only the addresses that an IPAM knows are claimed there
+// as well.
+type partly struct {
+	*proxmox.IPAMBook
+	plain    ledger.Book
+	networks []netip.Prefix
+}
+
+// claiming wraps a Book for one owner and one run, where the segment has an IPAM.
+func (c *Cluster) claiming(l *Look, b ledger.Book, o ledger.Owner) (ledger.Book, error) {
+	if l.second == nil {
+		return b, nil
+	}
+	ipam, err := proxmox.NewIPAM(c.API, l.second.zone, l.second.vnet, o)
+	if err != nil {
+		return nil, err
+	}
+	return partly{proxmox.NewIPAMBook(b, ipam), b, l.second.networks}, nil
+}
+
+func (p partly) of(a netip.Addr) ledger.Book {
+	if slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(a) }) {
+		return p.IPAMBook
+	}
+	return p.plain
+}
+
+// Change implements ledger.Book.
+func (p partly) Change(ctx context.Context, a netip.Addr, r ledger.Record, version string) error {
+	return p.of(a).Change(ctx, a, r, version)
+}
+
+// Remove implements ledger.Book.
+func (p partly) Remove(ctx context.Context, a netip.Addr, version string) error {
+	return p.of(a).Remove(ctx, a, version)
+}

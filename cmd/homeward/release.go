@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"homeward/cmd/homeward/internal/ownerid"
+	"homeward/cmd/homeward/internal/reservation"
+)
+
+// releaseFlags are those of `homeward release`.
+type releaseFlags struct {
+	lookFlags
+	dryRun, partial bool
+	owner           string
+}
+
+func (t *tool) releaseCommand() *cobra.Command {
+	var f releaseFlags
+	cmd := &cobra.Command{
+		Use:   "release",
+		Short: "give back what this cluster owns, nothing else",
+		Long: `Give back every address that this cluster owns on its segment, and nothing else.
+It can be repeated, also after it was killed. homeward.id stays.
+
+--owner gives back what a dead cluster left: its id, as status and the list of
+conflicts show it. First it is shown that nothing on the segment uses its addresses;
+with a source that could not be read that cannot be said, and nothing is given back
+(4) unless --allow-partial.`,
+		Example: `  homeward release -f cluster.yaml --dry-run
+  homeward release -f cluster.yaml
+  homeward release -f cluster.yaml --owner 4f1d0c77a2b95e63`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.release(cmd.Context(), &f) },
+	}
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show each request that would be made, and make none that writes")
+	flags.StringVar(&f.owner, "owner", "", "give back what this owner left: ID, or ID/NAME where several clusters have that id")
+	flags.BoolVar(&f.partial, "allow-partial", false, "with --owner, although not every source could be read")
+	return cmd
+}
+
+func (t *tool) release(ctx context.Context, f *releaseFlags) error {
+	s, err := t.connect(&f.lookFlags)
+	if err != nil {
+		return err
+	}
+	if f.owner == "" && s.Owner.ID == "" {
+		return t.fail(f.output, usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file))
+	}
+	l, err := s.look(ctx, &f.lookFlags)
+	if err != nil {
+		return t.fail(f.output, err)
+	}
+	report, err := s.Release(ctx, l, reservation.ReleaseOptions{DryRun: f.dryRun, Dead: f.owner, Partial: f.partial})
+	s.progress.end()
+	if err != nil {
+		return t.fail(f.output, err)
+	}
+	return errors.Join(exitOf(report), t.showReport(f.output, report))
+}
