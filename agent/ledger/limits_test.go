@@ -151,3 +151,33 @@ func TestALoserSaysWhatMayYetBeWritten(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestWhatGoesGoesHighestFirst: so what a killed run leaves is the plan's lower
+// end.
+func TestWhatGoesGoesHighestFirst(t *testing.T) {
+	release, err := NewRelease(ours, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loser, err := reserve(wants(ForIngress, 1, 2, 3))
+	for name, c := range map[string]struct {
+		start Page
+		m     Machine
+	}{
+		"release":   {has(has(Page{}, ours, Held, 1, 3), ours, Pending, 2), release},
+		"roll-back": {has(has(Page{}, ours, Pending, 1, 2, 5), theirs, Held, 3), loser},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, book := run(t, c.start, nil, c.m, err)
+			var gone []addr
+			for _, r := range book.made {
+				if r.Op == OpRemove {
+					gone = append(gone, r.Address)
+				}
+			}
+			if len(gone) != 3 || !slices.IsSortedFunc(gone, func(a, b addr) int { return b.Compare(a) }) {
+				t.Errorf("removed in the order %v", gone)
+			}
+		})
+	}
+}
