@@ -86,7 +86,7 @@ func (c *Client) unreached(e *Error, err error) {
 	case errors.As(err, &pin):
 		set(ledger.ErrRefused, "if the certificate was renewed, compare on the host (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and change the plan", "%w", pin)
 	case errors.As(err, &unknown):
-		set(ledger.ErrRefused, "give the cluster's CA (proxmox.tls_verify: the path of a copy of /etc/pve/pve-root-ca.pem), or pin the certificate with proxmox.fingerprint",
+		set(ledger.ErrRefused, "give the cluster's CA (proxmox.tls_verify: the path of a copy of /etc/pve/pve-root-ca.pem), or pin the certificate with proxmox.fingerprint; HOMEWARD_PROXMOX_CA_FILE overrides both",
 			"the certificate of %s is signed by nobody we know", host)
 	case errors.As(err, &name):
 		set(ledger.ErrRefused, "use a name that is in the certificate, or pin it with proxmox.fingerprint", "the certificate of %s is for another name", host)

@@ -18,8 +18,22 @@ type Scope struct {
 	VMIDs []int
 }
 
+// TaskID names a task for a command line.
+type TaskID string
+
+// The tasks. ForSet and ForPools are two ways to do the same.
+const (
+	ForStatus TaskID = "status"
+	ForLive   TaskID = "live"
+	ForSet    TaskID = "set"
+	ForPools  TaskID = "pools"
+	ForIPAM   TaskID = "ipam"
+	ForGuests TaskID = "guests"
+)
+
 // Task is something a token can be made for.
 type Task struct {
+	ID TaskID
 	// Name is what an operator runs, About why one would want it.
 	Name, About string
 	Needs       []Need
@@ -29,19 +43,19 @@ type Task struct {
 // those before it, and the pools' ledger takes the place of the firewall's.
 func Tasks(s Scope) []Task {
 	tasks := []Task{
-		{"status", "reads only; `reserve --dry-run` takes no more", append(Reading(false), ReadingPools(orPlace(s.Ledger, "LEDGER"))...)},
-		{"status --live, reserve --live", "asks guest agents as well", Reading(true)[len(Reading(false)):]},
-		{"reserve, release", "the ledger in the cluster's firewall; the right covers the whole datacenter firewall", WritingSet()},
-		{"reserve, release without that right", "the ledger in nested resource pools instead; one segment has one kind of ledger", WritingPools(orPlace(s.Ledger, "LEDGER"))},
+		{ForStatus, "status", "reads only; `reserve --dry-run` takes no more", append(Reading(false), ReadingPools(orPlace(s.Ledger, "LEDGER"))...)},
+		{ForLive, "status --live, reserve --live", "asks guest agents as well", Reading(true)[len(Reading(false)):]},
+		{ForSet, "reserve, release", "the ledger in the cluster's firewall; the right covers the whole datacenter firewall", WritingSet()},
+		{ForPools, "reserve, release without that right", "the ledger in nested resource pools instead; one segment has one kind of ledger", WritingPools(orPlace(s.Ledger, "LEDGER"))},
 	}
 	if s.VNet != "" {
-		tasks = append(tasks, Task{"reserve, release on a VNet with a subnet", "claims in SDN's IPAM as well", WritingIPAM(orPlace(s.Zone, "ZONE"), s.VNet)})
+		tasks = append(tasks, Task{ForIPAM, "reserve, release on a VNet with a subnet", "claims in SDN's IPAM as well", WritingIPAM(orPlace(s.Zone, "ZONE"), s.VNet)})
 	}
 	network := "localnetwork/" + orPlace(s.Bridge, "BRIDGE")
 	if s.VNet != "" {
 		network = orPlace(s.Zone, "ZONE") + "/" + s.VNet
 	}
-	return append(tasks, Task{"reserve --guests", "the cluster's own guests, no others", append(ReadingGuests(), WritingGuests(network, s.VMIDs)...)})
+	return append(tasks, Task{ForGuests, "reserve --guests", "the cluster's own guests, no others", append(ReadingGuests(), WritingGuests(network, s.VMIDs)...)})
 }
 
 func orPlace(name, placeholder string) string {

@@ -145,6 +145,7 @@ func (t *tool) fail(format string, err error) error {
 func outcomeOf(err error) error {
 	var plan *reservation.PlanError
 	var known *coded
+	var request *proxmox.Error // one that was not answered, or not as an API would
 	switch {
 	case err == nil:
 		return nil
@@ -152,7 +153,7 @@ func outcomeOf(err error) error {
 		return err
 	case errors.As(err, &plan):
 		return &coded{exitUsage, err}
-	case errors.Is(err, ledger.ErrUnknown):
+	case errors.Is(err, ledger.ErrUnknown), errors.As(err, &request) && !errors.Is(err, ledger.ErrRefused):
 		return &coded{exitUnknown, err}
 	}
 	return &coded{exitFailed, err}

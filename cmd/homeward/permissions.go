@@ -18,8 +18,17 @@ import (
 
 // permissionFlags are those of `homeward proxmox permissions`.
 type permissionFlags struct {
-	file  string
-	check bool
+	file, output, purpose string
+	check                 bool
+}
+
+// purposes are what --for takes, with the tasks that each needs. Of the two kinds of
+// ledger one is enough.
+var purposes = map[string][]proxmox.TaskID{
+	"status":  {proxmox.ForStatus},
+	"live":    {proxmox.ForStatus, proxmox.ForLive},
+	"reserve": {proxmox.ForStatus, proxmox.ForSet, proxmox.ForPools, proxmox.ForIPAM},
+	"guests":  {proxmox.ForStatus, proxmox.ForSet, proxmox.ForPools, proxmox.ForIPAM, proxmox.ForGuests},
 }
 
 func (t *tool) proxmoxCommand() *cobra.Command {
@@ -44,21 +53,31 @@ placeholders in capitals.
 
 --check asks Proxmox what the token of secrets.yaml or the environment may do, and
 lists for each task which privilege it lacks on which path, and what that makes
-unknown. The exit code is 1 when something is lacking.`,
+unknown. The exit code is 0 when the token is enough for what --for names (of the two
+kinds of ledger one is enough), 1 when it is not, and 4 when Proxmox could not be asked.`,
 		Example: `  homeward proxmox permissions
   homeward proxmox permissions -f cluster.yaml
-  homeward proxmox permissions -f cluster.yaml --check`,
+  homeward proxmox permissions -f cluster.yaml --check
+  homeward proxmox permissions -f cluster.yaml --check --for status -o json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.permissions(cmd.Context(), f, cmd.Flags().Changed("file"))
 		},
 	}
 	fileFlag(cmd, &f.file)
+	cmd.Flags().StringVarP(&f.output, "output", "o", "table", "with --check: table, json or yaml")
+	cmd.Flags().StringVar(&f.purpose, "for", "reserve", "with --check, what must be possible: status, live, reserve or guests")
 	cmd.Flags().BoolVar(&f.check, "check", false, "ask Proxmox what the token lacks")
 	return cmd
 }
 
 func (t *tool) permissions(ctx context.Context, f permissionFlags, named bool) error {
+	if purposes[f.purpose] == nil {
+		return usage("--for %q is not known: give status, live, reserve or guests", f.purpose)
+	}
+	if err := (&lookFlags{output: f.output}).check(); err != nil {
+		return err
+	}
 	var scope proxmox.Scope
 	var spec *netplan.ProxmoxSpec
 	if named || f.check {
@@ -88,9 +107,9 @@ func (t *tool) permissions(ctx context.Context, f permissionFlags, named bool) e
 	}
 	rights, err := proxmox.ReadRights(ctx, client)
 	if err != nil {
-		return err
+		return t.fail(f.output, err)
 	}
-	return t.showLacking(rights, scope)
+	return t.showLacking(f, rights, scope)
 }
 
 // scopeOf is what a plan needs rights for, as far as the plan alone can say: where
@@ -117,24 +136,69 @@ func scopeOf(p *netplan.Plan) (proxmox.Scope, error) {
 	return s, err
 }
 
-// showLacking prints task by task what a token lacks.
-func (t *tool) showLacking(rights proxmox.Rights, scope proxmox.Scope) error {
-	var b strings.Builder
-	rows := [][]string{{"TASK", "LACKS", "WITHOUT IT"}}
-	lacking := false
+// taskRights is what a token has for one task.
+type taskRights struct {
+	Task    string         `json:"task"`
+	About   string         `json:"about"`
+	Enough  bool           `json:"enough"`
+	Lacking []lackingRight `json:"lacking"`
+}
+
+// lackingRight is one right, and what is unknown or fails without it.
+type lackingRight struct {
+	Right   string `json:"right"`
+	Without string `json:"without"`
+}
+
+// showLacking prints task by task what a token lacks, and judges what it is for.
+func (t *tool) showLacking(f permissionFlags, rights proxmox.Rights, scope proxmox.Scope) error {
+	var report struct {
+		For    string       `json:"for"`
+		Enough bool         `json:"enough"`
+		Tasks  []taskRights `json:"tasks"`
+	}
+	has := map[proxmox.TaskID]bool{}
 	for _, task := range proxmox.Tasks(scope) {
 		missing := rights.Lacking(task.Needs...)
-		if len(missing) == 0 {
-			rows = append(rows, []string{task.Name, "nothing", "-"})
-		}
+		r := taskRights{Task: task.Name, About: task.About, Enough: len(missing) == 0, Lacking: []lackingRight{}}
 		for _, n := range missing {
-			lacking = true
-			rows = append(rows, []string{task.Name, n.String(), n.Without})
+			r.Lacking = append(r.Lacking, lackingRight{n.String(), n.Without})
+		}
+		has[task.ID] = r.Enough
+		report.Tasks = append(report.Tasks, r)
+	}
+	if _, needed := has[proxmox.ForIPAM]; !needed {
+		has[proxmox.ForIPAM] = true
+	}
+	either := has[proxmox.ForSet] || has[proxmox.ForPools]
+	has[proxmox.ForSet], has[proxmox.ForPools] = either, either
+	report.For, report.Enough = f.purpose, true
+	for _, id := range purposes[f.purpose] {
+		report.Enough = report.Enough && has[id]
+	}
+	var code error
+	if !report.Enough {
+		code = said(exitFailed)
+	}
+	if f.output != "table" {
+		return errors.Join(code, encode(t.out, f.output, report))
+	}
+	rows := [][]string{{"TASK", "LACKS", "WITHOUT IT"}}
+	for _, r := range report.Tasks {
+		if r.Enough {
+			rows = append(rows, []string{r.Task, "nothing", "-"})
+		}
+		for _, n := range r.Lacking {
+			rows = append(rows, []string{r.Task, n.Right, n.Without})
 		}
 	}
+	var b strings.Builder
 	table(&b, rows)
-	if _, err := fmt.Fprint(t.out, b.String()); err != nil || !lacking {
-		return err
+	verdict := "not enough"
+	if report.Enough {
+		verdict = "enough"
 	}
-	return said(exitFailed)
+	fmt.Fprintf(&b, "\nFor %s: %s\n", f.purpose, verdict)
+	_, err := io.WriteString(t.out, b.String())
+	return errors.Join(code, err)
 }

@@ -26,9 +26,10 @@ func (t *tool) releaseCommand() *cobra.Command {
 It can be repeated, also after it was killed. homeward.id stays.
 
 --owner gives back what a dead cluster left: its id, as status and the list of
-conflicts show it. First it is shown that nothing on the segment uses its addresses;
-with a source that could not be read that cannot be said, and nothing is given back
-(4) unless --allow-partial.`,
+conflicts show it. First it is looked that nothing on the segment uses its addresses:
+guests' configurations, what running guests report, and guests that are called as its
+machines. With a source that could not be read, or a guest of which no address is
+known, that cannot be said, and nothing is given back (4) unless --allow-partial.`,
 		Example: `  homeward release -f cluster.yaml --dry-run
   homeward release -f cluster.yaml
   homeward release -f cluster.yaml --owner 4f1d0c77a2b95e63`,
@@ -43,6 +44,9 @@ with a source that could not be read that cannot be said, and nothing is given b
 }
 
 func (t *tool) release(ctx context.Context, f *releaseFlags) error {
+	if f.owner != "" && !f.local {
+		f.live = true // what is in no configuration a running guest may have
+	}
 	s, err := t.connect(&f.lookFlags)
 	if err != nil {
 		return err

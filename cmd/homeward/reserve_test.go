@@ -256,7 +256,9 @@ func TestReserveWithoutAllRights(t *testing.T) {
 	file := planFile(t)
 	t.Setenv(load.EnvTokenID, "weak@pve!weak")
 	t.Setenv(load.EnvTokenSecret, "11111111-2222-3333-4444-555555555555")
-	p.wants(exitFailed, "proxmox", "permissions", "-f", file, "--check")
+	p.wants(exitDone, "proxmox", "permissions", "-f", file, "--check")
+	p.wants(exitDone, "proxmox", "permissions", "-f", file, "--check", "--for", "status", "-o", "json")
+	p.wants(exitFailed, "proxmox", "permissions", "-f", file, "--check", "--for", "guests")
 	r := p.wants(exitDone, "reserve", "-f", file)
 	if len(p.members()) != 0 || len(p.State().Pools()) == 0 {
 		t.Errorf("it claimed elsewhere:\n%s", r.out)
@@ -290,7 +292,7 @@ func TestFailuresAreJSONForScripts(t *testing.T) {
 	}
 	t.Run("no server", func(t *testing.T) {
 		t.Setenv(load.EnvURL, "https://127.0.0.1:1")
-		r := p.wants(exitFailed, "reserve", "-f", file, "-o", "json")
+		r := p.wants(exitUnknown, "reserve", "-f", file, "-o", "json")
 		if !strings.Contains(r.out, `"errors"`) {
 			t.Errorf("it says %s", r.out)
 		}

@@ -64,11 +64,11 @@ func conclusion(r *reservation.Report) string {
 	case reservation.Released:
 		return fmt.Sprintf("%s: %s given back by %s", place, count(r.Removed, "address", "addresses"), r.Owner.Cluster)
 	case reservation.Rehearsed:
-		return fmt.Sprintf("%s: dry run, nothing was written; %d would be new, %d given back", place, r.Added, r.Removed)
+		return fmt.Sprintf("%s: dry run, nothing was written; %d would be new, %d would be given back", place, r.Added, r.Removed)
 	case reservation.InUse:
-		return fmt.Sprintf("%s: taken, see above; nothing was claimed that was not claimed before", place)
+		return fmt.Sprintf("%s: taken, see above; nothing was changed", place)
 	case reservation.Partial:
-		return fmt.Sprintf("%s: not everything could be read, so who else has an address is not known and nothing was written: grant the rights (homeward proxmox permissions), or --allow-partial", place)
+		return fmt.Sprintf("%s: what is listed above could not be read, so who has an address is not known and nothing was written; see to it, or --allow-partial", place)
 	case reservation.Unknown:
 		return fmt.Sprintf("%s: the server did not say whether it wrote%s: %s; run it again, that settles it", place, uncertain(r), r.Error)
 	}

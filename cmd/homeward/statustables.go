@@ -29,6 +29,8 @@ func (t *tool) showStatus(format string, s *reservation.Status) error {
 	b.WriteByte('\n')
 	if len(s.Reservations) > 0 {
 		reservationTable(&b, s.Reservations)
+	} else if s.RecordUnread {
+		b.WriteString("What is reserved here could not be read.\n")
 	} else {
 		b.WriteString("Nothing is reserved here.\n")
 	}

@@ -44,6 +44,7 @@ func (t *taker) allGuests() {
 		}
 	}
 	t.note(byDHCP, "guest NIC", "on this segment asks a DHCP server for its address", "on this segment ask a DHCP server for their addresses")
+	t.silent = silent
 	advice := ": use --live"
 	if slices.ContainsFunc(t.snapshot.Guests, func(g Guest) bool { return len(g.Live) > 0 }) {
 		advice = " and reports none" // they were asked

@@ -20,6 +20,9 @@ type Survey struct {
 	// Claims are sorted by address. They include what the plan's own guests have,
 	// with their machine's name.
 	Claims []Claim `json:"claims"`
+	// Silent are other guests on the segment of which no address is known, in the
+	// order of their VMIDs: they may use any.
+	Silent []string `json:"silent,omitempty"`
 	// Notes are what an operator should know and what refuses nothing, sorted.
 	Notes []string `json:"notes,omitempty"`
 	// Unread are the sources of which nothing is known, sorted. With any of them the
@@ -69,7 +72,7 @@ func Take(plan *netplan.Plan, s *Snapshot) (*Survey, error) {
 	slices.Sort(t.notes)
 	return &Survey{
 		Segment: at.Segment, AlsoKnown: at.spellings, Own: own, Claims: t.claims,
-		Notes: t.notes, Unread: slices.Compact(t.unread),
+		Notes: t.notes, Silent: t.silent, Unread: slices.Compact(t.unread),
 	}, nil
 }
 
@@ -86,6 +89,7 @@ type taker struct {
 
 	claims []Claim
 	notes  []string
+	silent []string
 	unread []Unread
 }
 

@@ -36,9 +36,14 @@ type Look struct {
 	// Record is the name of the segment's record, Pages what its two kinds have.
 	Record string
 	Pages  [2]ledger.Page
+	// RecordUnread says that one kind of record could not be read, so that what is
+	// claimed is not known.
+	RecordUnread bool
 	// Probe is what the segment itself said; nil where it was not asked.
 	Probe *segment.Report
 	wire  []Taken
+	// accepted are the names that the operator gave.
+	accepted []string
 	// shelves are the two kinds, without their books.
 	shelves [2]ledger.Shelf
 	// second is the IPAM that takes a second claim, nil where the segment has none.
@@ -56,7 +61,7 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Look{Wants: wants}
+	l := &Look{Wants: wants, accepted: o.Accept}
 	if l.Snapshot, err = c.snapshot(ctx, o, rights); err != nil {
 		return nil, err
 	}
@@ -135,6 +140,7 @@ func (c *Cluster) readRecord(ctx context.Context, l *Look, rights proxmox.Rights
 		shelf(ledger.Pools, rights, proxmox.WritingPools(l.Record)),
 	}
 	for _, need := range rights.Lacking(proxmox.ReadingPools(l.Record)...) {
+		l.RecordUnread = true
 		l.unread(need.Without, fmt.Sprintf("the token has no %s", need))
 	}
 	for i, s := range l.shelves {
@@ -146,6 +152,7 @@ func (c *Cluster) readRecord(ctx context.Context, l *Look, rights proxmox.Rights
 			if ctx.Err() != nil || !errors.Is(err, ledger.ErrRefused) {
 				return fmt.Errorf("reading the claims kept as %s: %w", s.Kind, err)
 			}
+			l.RecordUnread = true
 			l.unread("the claims kept as "+string(s.Kind), err.Error())
 		}
 	}

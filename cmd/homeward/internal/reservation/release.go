@@ -8,6 +8,7 @@ import (
 
 	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
+	"homeward/netplan"
 )
 
 // ReleaseOptions say what to give back.
@@ -28,11 +29,17 @@ func (c *Cluster) Release(ctx context.Context, l *Look, o ReleaseOptions) (*Repo
 	owner := c.Owner
 	if o.Dead != "" {
 		var err error
-		if owner, err = l.dead(o.Dead); err != nil {
+		if owner, err = l.dead(o.Dead); err != nil && l.RecordUnread {
+			r.Outcome = Partial // it may own something
+			return r, nil
+		}
+		if err != nil {
 			return nil, err
 		}
-		r.Owner = owner
-		r.Conflicts = l.usersOf(owner)
+		r.Owner, r.Addresses = owner, reservations(l.page(), owner, &owner)
+		r.Conflicts = append(l.usersOf(owner), l.namesakes(c.Plan, owner)...)
+		l.silentUnread(owner)
+		r.Unread = l.Survey.Unread
 		if len(r.Conflicts) > 0 {
 			r.Outcome = InUse
 			return r, nil
@@ -55,10 +62,42 @@ func (c *Cluster) Release(ctx context.Context, l *Look, o ReleaseOptions) (*Repo
 			return r, err
 		}
 	}
+	if r.Outcome == "" && l.RecordUnread && len(r.GivenBack) == 0 {
+		r.Outcome = Partial // what it owns may stand where nothing could be read
+	}
 	if r.Outcome == "" {
 		r.Outcome = Released
 	}
 	return r, nil
+}
+
+// namesakes lists guests on the segment that are called as the machines of an owner's
+// cluster: pool and VIP are in no guest's configuration, so that they may well be
+// announced by them.
+func (l *Look) namesakes(p *netplan.Plan, o ledger.Owner) []Taken {
+	var list []Taken
+	near := inventory.Near(p, l.Snapshot)
+	for _, g := range l.Snapshot.Guests {
+		if g.Template || !strings.HasPrefix(g.Name, o.Cluster+"-") || !slices.Contains(near, g.VMID) {
+			continue
+		}
+		list = append(list, Taken{Kind: kindGuest, Source: g.Source() + " is called as a machine of cluster " + o.Cluster,
+			Remedy: "a cluster that lives gives back its own; delete what is left of a dead one"})
+	}
+	return list
+}
+
+// silentUnread makes guests on the segment of which no address is known a source that
+// was not read.
+func (l *Look) silentUnread(o ledger.Owner) {
+	if n := len(l.Survey.Silent); n > 0 {
+		const shown = 3
+		names := strings.Join(l.Survey.Silent[:min(n, shown)], ", ")
+		if n > shown {
+			names += fmt.Sprintf(" and %d more", n-shown)
+		}
+		l.unread(names, "on this segment, and no address of it is known: whether it uses one of "+o.Cluster+"'s is not known either (--live asks running guests)")
+	}
 }
 
 // releaseFrom gives back what one kind of record has.

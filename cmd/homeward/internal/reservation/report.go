@@ -2,6 +2,7 @@ package reservation
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"homeward/agent/ledger"
@@ -36,8 +37,9 @@ type Report struct {
 	Owner   ledger.Owner `json:"owner"`
 	Place
 	// Addresses are what the owner has in the end, ascending, as far as it could be
-	// read.
+	// read; GivenBack what it had before and has no more.
 	Addresses []Reservation `json:"addresses"`
+	GivenBack []string      `json:"given_back,omitempty"`
 	// Added and Removed count the entries of this run.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
@@ -121,11 +123,19 @@ func (w *GuestWork) Differs() bool {
 
 // report begins one.
 func (c *Cluster) report(l *Look) *Report {
-	r := &Report{Owner: c.Owner, Place: l.place(), Addresses: []Reservation{}, Conflicts: []Taken{}, Unread: l.Survey.Unread, Notes: l.Survey.Notes, Probe: l.Probe}
+	r := &Report{Owner: c.Owner, Place: l.place(), Addresses: reservations(l.page(), c.Owner, &c.Owner), Conflicts: []Taken{}, Unread: l.Survey.Unread, Notes: l.Survey.Notes, Probe: l.Probe}
 	for _, w := range l.Verdict.Warnings {
-		r.Warnings = append(r.Warnings, w.String())
+		r.Warnings = append(r.Warnings, l.warning(w))
 	}
 	return r
+}
+
+// warning says one in a line, and where it is one only because it was accepted.
+func (l *Look) warning(w inventory.Conflict) string {
+	if slices.Contains(l.accepted, w.Claim.Accept) {
+		return "accepted: " + w.String()
+	}
+	return w.String()
 }
 
 // place says where the record is.

@@ -34,15 +34,24 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Partial
 		return r, nil
 	}
+	pair, err := c.choose(ctx, l)
+	var right *ledger.RightError
+	if errors.As(err, &right) && o.DryRun {
+		// To show the requests takes no right to make them.
+		r.Warnings = append(r.Warnings, right.Error())
+		pair, err = c.chooseAs(ctx, l, func(s *ledger.Shelf) { s.Writable = s.Kind == right.Kind })
+	}
+	if err != nil {
+		return nil, err
+	}
 	if c.Owner.ID == "" && !o.DryRun {
 		if err := c.MakeOwner(); err != nil {
 			return nil, err
 		}
 		r.Owner = c.Owner
-	}
-	pair, err := c.choose(ctx, l)
-	if err != nil {
-		return nil, err
+		if pair, err = c.choose(ctx, l); err != nil { // with books of this owner
+			return nil, err
+		}
 	}
 	r.Kind = pair.Kind()
 	m, err := c.reserver(l)
@@ -65,12 +74,18 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 
 // choose gives the record in which this owner may write.
 func (c *Cluster) choose(ctx context.Context, l *Look) (ledger.Pair, error) {
+	return c.chooseAs(ctx, l, func(*ledger.Shelf) {})
+}
+
+// chooseAs is choose with other rights.
+func (c *Cluster) chooseAs(ctx context.Context, l *Look, change func(*ledger.Shelf)) (ledger.Pair, error) {
 	shelves := l.shelves
 	for i := range shelves {
 		var err error
 		if shelves[i].Book, err = c.book(l, shelves[i].Kind); err != nil {
 			return ledger.Pair{}, err
 		}
+		change(&shelves[i])
 	}
 	return ledger.Choose(ctx, shelves[0], shelves[1])
 }
@@ -124,5 +139,11 @@ func (c *Cluster) take(ctx context.Context, res ledger.Result, b ledger.Book, l 
 	}
 	entries := slices.Concat(page.Entries, page.Elsewhere)
 	ledger.SortEntries(entries)
+	before := r.Addresses
 	r.Addresses = reservations(ledger.Page{Entries: entries}, r.Owner, &r.Owner)
+	for _, b := range before {
+		if !slices.ContainsFunc(r.Addresses, func(a Reservation) bool { return a.Address == b.Address }) {
+			r.GivenBack = append(r.GivenBack, b.Address)
+		}
+	}
 }

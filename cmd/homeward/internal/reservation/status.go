@@ -13,8 +13,9 @@ type Status struct {
 	// Owner has no id while this cluster never reserved.
 	Owner ledger.Owner `json:"owner"`
 	Place
-	// Reservations of all owners, ascending.
+	// Reservations of all owners, ascending; not all of them where RecordUnread.
 	Reservations []Reservation `json:"reservations"`
+	RecordUnread bool          `json:"record_unread,omitempty"`
 	// Drift is how the record differs from the plan; never nil.
 	Drift []Drift `json:"drift"`
 	// Conflicts stand against reserving the plan; never nil.
@@ -50,11 +51,11 @@ type Drift struct {
 // Status reads what there is and changes nothing.
 func (c *Cluster) Status(ctx context.Context, l *Look) (*Status, error) {
 	s := &Status{
-		Owner: c.Owner, Place: l.place(), Reservations: reservations(l.page(), c.Owner, nil),
+		Owner: c.Owner, Place: l.place(), RecordUnread: l.RecordUnread, Reservations: reservations(l.page(), c.Owner, nil),
 		Conflicts: l.Taken(c.Owner), Claims: l.Survey.Claims, Unread: l.Survey.Unread, Notes: l.Survey.Notes,
 	}
 	for _, w := range l.Verdict.Warnings {
-		s.Warnings = append(s.Warnings, w.String())
+		s.Warnings = append(s.Warnings, l.warning(w))
 	}
 	var err error
 	if s.Drift, err = c.drift(l); err != nil {
@@ -73,7 +74,14 @@ func (c *Cluster) drift(l *Look) ([]Drift, error) {
 	}
 	const again = "homeward reserve"
 	list := []Drift{}
+	taken := map[string]bool{}
+	for _, t := range l.Taken(c.Owner) {
+		taken[t.Address] = true
+	}
 	for _, w := range d.Unclaimed {
+		if l.RecordUnread || taken[w.Address.String()] {
+			continue // it may well be claimed, or cannot be
+		}
 		list = append(list, Drift{w.Address.String(), Unclaimed, fmt.Sprintf("in the plan for %s, and not claimed", w.Purpose), again})
 	}
 	for _, e := range d.Unwanted {

@@ -33,7 +33,10 @@ type Taken struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-const kindReservation = "reservation"
+const (
+	kindReservation = "reservation"
+	kindGuest       = "guest"
+)
 
 // Taken lists all that stands against the plan of an owner, by address.
 func (l *Look) Taken(o ledger.Owner) []Taken {
