@@ -86,6 +86,23 @@ func TestReleaseOfALivingClusterIsRefused(t *testing.T) {
 	p.wantMembers([]string{})
 }
 
+func TestWithoutQuorumNothingIsSaidToBeDone(t *testing.T) {
+	p := simulated(t, nil)
+	file := planFile(t)
+	p.wants(exitDone, "reserve", "-f", file)
+	if err := p.Change(func(s *pvesim.State) error { s.SetQuorate(false); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	// It would have nothing to write, and so not notice.
+	for _, args := range [][]string{{"reserve", "-f", file}, {"release", "-f", file}} {
+		if r := p.wants(exitFailed, args...); !strings.Contains(r.out, "no quorum") {
+			t.Errorf("%v says\n%s", args, r.out)
+		}
+	}
+	p.wants(exitUnknown, "status", "-f", file)
+	p.wantMembers(edgeHeld)
+}
+
 func TestReportsSayWhatTheOwnerHas(t *testing.T) {
 	p := simulated(t, nil)
 	file := planFile(t)

@@ -42,6 +42,8 @@ type Look struct {
 	// Probe is what the segment itself said; nil where it was not asked.
 	Probe *segment.Report
 	wire  []Taken
+	// quorate says that the cluster can write.
+	quorate bool
 	// accepted are the names that the operator gave.
 	accepted []string
 	// shelves are the two kinds, without their books.
@@ -62,6 +64,9 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 		return nil, err
 	}
 	l := &Look{Wants: wants, accepted: o.Accept}
+	if l.quorate, err = proxmox.Quorate(ctx, c.API); err != nil {
+		return nil, err
+	}
 	if l.Snapshot, err = c.snapshot(ctx, o, rights); err != nil {
 		return nil, err
 	}
@@ -73,6 +78,9 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	}
 	if err := c.readRecord(ctx, l, rights); err != nil {
 		return nil, err
+	}
+	if !l.quorate {
+		l.unread("the Proxmox cluster", noQuorum)
 	}
 	l.second = c.findIPAM(l)
 	var mine func(netip.Addr) netplan.MAC
@@ -87,6 +95,8 @@ func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	}
 	return l, nil
 }
+
+const noQuorum = "it has no quorum: what was read may be old, and nothing can be written (pvecm status on a node)"
 
 // PlanError is a mistake of the plan that only Proxmox shows.
 type PlanError struct{ err error }

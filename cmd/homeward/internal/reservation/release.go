@@ -49,6 +49,10 @@ func (c *Cluster) Release(ctx context.Context, l *Look, o ReleaseOptions) (*Repo
 			return r, nil
 		}
 	}
+	if !l.quorate && !o.DryRun {
+		r.Outcome, r.Error = Failed, noQuorum
+		return r, nil
+	}
 	r.Warnings = nil // they speak of the plan's addresses
 	for i, shelf := range l.shelves {
 		owned := l.Pages[i].Owned(owner)

@@ -30,6 +30,9 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 	case len(r.Conflicts) > 0:
 		r.Outcome = InUse
 		return r, nil
+	case !l.quorate && !o.DryRun:
+		r.Outcome, r.Error = Failed, noQuorum
+		return r, nil
 	case len(r.Unread) > 0 && !o.Partial:
 		r.Outcome = Partial
 		return r, nil
