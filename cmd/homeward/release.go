@@ -51,6 +51,9 @@ func (t *tool) release(ctx context.Context, f *releaseFlags) error {
 	if err != nil {
 		return err
 	}
+	if t.linger != nil {
+		t.linger(reservation.Linger)
+	}
 	if f.owner == "" && s.Owner.ID == "" {
 		return t.fail(f.output, usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file))
 	}

@@ -91,6 +91,9 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	if err != nil {
 		return err
 	}
+	if t.linger != nil {
+		t.linger(reservation.Linger)
+	}
 	s.Patience = f.wait
 	l, err := s.look(ctx, &f.lookFlags)
 	if err != nil {

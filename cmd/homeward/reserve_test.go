@@ -32,7 +32,17 @@ func simulated(t *testing.T, change func(*pvesim.State)) *provider {
 	if change != nil {
 		change(state)
 	}
-	sim, err := pvesim.New(pvesim.Options{State: state})
+	return simulatedWith(t, pvesim.Options{State: state})
+}
+
+// simulatedWith starts one of other options.
+func simulatedWith(t *testing.T, o pvesim.Options) *provider {
+	t.Helper()
+	if o.State == nil {
+		o.State = pvesim.NewState()
+	}
+	state := o.State
+	sim, err := pvesim.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -14,6 +15,9 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	// linger asks for more time to clean up after a signal than a command has else;
+	// nil where there is no process to end.
+	linger func(time.Duration)
 }
 
 // tool is what every command shares.
@@ -29,7 +33,7 @@ type tool struct {
 // run executes one command line and gives the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	out := &checkedWriter{to: s.out}
-	t := &tool{streams: streams{in: s.in, out: out, err: s.err}, inherited: s}
+	t := &tool{streams: streams{in: s.in, out: out, err: s.err, linger: s.linger}, inherited: s}
 	root := t.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -37,6 +37,10 @@ type Cluster struct {
 // it had claimed: a hung node answers after 30 s.
 const rollback = 40 * time.Second
 
+// Linger is how long a command may need after a signal until it has said what it
+// left: the roll-back, and the look at the record after it.
+const Linger = 2*rollback + 5*time.Second
+
 func (c *Cluster) limits() ledger.Limits {
 	l := ledger.DefaultLimits()
 	if c.Patience > 0 {
