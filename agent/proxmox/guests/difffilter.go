@@ -73,15 +73,22 @@ func (b *builder) wanted(m inventory.Member) bool {
 }
 
 // missing are the wanted members that neither stand in the set nor are covered by
-// what stays in it.
+// what stays in it. One that stands there as an exception cannot be added beside it:
+// the server takes both for the same.
 func (b *builder) missing(set Set) []Member {
-	var stays []netip.Prefix
+	var stays, exceptions []netip.Prefix
 	for _, m := range set.Members {
-		if p, ok := literal(m.CIDR); ok && !m.NoMatch && (!b.m.made(m.Comment) || b.wanted(m)) {
+		p, ok := literal(m.CIDR)
+		switch {
+		case ok && m.NoMatch:
+			exceptions = append(exceptions, p)
+		case ok && (!b.m.made(m.Comment) || b.wanted(m)):
 			stays = append(stays, p)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.d.Members), func(m Member) bool { return covers(stays, m.Prefix) })
+	return slices.DeleteFunc(slices.Clone(b.d.Members), func(m Member) bool {
+		return covers(stays, m.Prefix) || slices.Contains(exceptions, m.Prefix)
+	})
 }
 
 // staleMembers are deletions of members of ours that the plan has no more.

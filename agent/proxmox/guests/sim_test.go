@@ -131,6 +131,38 @@ func TestSimulatorEndState(t *testing.T) {
 	}
 }
 
+// A member of the plan that somebody made an exception is reported, and everything
+// else is done all the same; one of ours is put right.
+func TestSimulatorExceptionInTheSet(t *testing.T) {
+	for name, c := range map[string]struct {
+		comment string
+		items   bool
+	}{
+		"of somebody else": {"# ops", true},
+		"of ours":          {"# homeward/1 owner=0123456789abcdef cluster=edge for=kubeapi", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulate(t)
+			p := edge(t)
+			st := s.State()
+			st.SetFirewall(pvesim.GuestScope(201), strings.Replace(workerFirewall, "[RULES]",
+				"[IPSET ipfilter-net1]\n\n!"+p.KubeAPI.VIP.String()+" "+c.comment+"\n\n[RULES]", 1))
+			s.SetState(st)
+			d := For(p, p.Machines[1], owner)
+			for range 2 {
+				got, err := s.apply(t, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := strings.Contains(text(Difference{Items: got.Items}), "as an exception (nomatch)")
+				if len(got.Left) > 0 || said != c.items {
+					t.Errorf("left %v, items %v", got.Left, got.Items)
+				}
+			}
+		})
+	}
+}
+
 // TestSimulatorUnknownOutcomes lets each write in turn end in a 596 or a dropped
 // connection, made or not.
 func TestSimulatorUnknownOutcomes(t *testing.T) {
