@@ -28,6 +28,8 @@ type lookFlags struct {
 	file, output string
 	live, local  bool
 	accept       []string
+	// anything is a release's: see reservation.LookOptions.
+	anything bool
 }
 
 func (f *lookFlags) add(cmd *cobra.Command) {
@@ -112,7 +114,7 @@ func (t *tool) client(access netplan.ProxmoxAccess) (*proxmox.Client, error) {
 // look reads everything that is known of the segment.
 func (s *site) look(ctx context.Context, f *lookFlags) (*reservation.Look, error) {
 	defer s.progress.end()
-	o := reservation.LookOptions{Live: f.live, Accept: f.accept}
+	o := reservation.LookOptions{Live: f.live, Accept: f.accept, Anything: f.anything}
 	if f.local {
 		o.Local = localSnapshot
 	}

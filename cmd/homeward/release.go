@@ -57,6 +57,7 @@ func (t *tool) release(ctx context.Context, f *releaseFlags) error {
 	if f.owner == "" && s.Owner.ID == "" {
 		return t.fail(f.output, usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file))
 	}
+	f.anything = true
 	l, err := s.look(ctx, &f.lookFlags)
 	if err != nil {
 		return t.fail(f.output, err)

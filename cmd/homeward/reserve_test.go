@@ -381,3 +381,22 @@ func TestReserveIsRefusedByItsCommandLine(t *testing.T) {
 		})
 	}
 }
+
+// A plan that grew too large to reserve still gives back what was claimed.
+func TestReleaseOfAPlanThatGrewTooLarge(t *testing.T) {
+	p := simulated(t, nil)
+	file := planFile(t)
+	p.wants(exitDone, "reserve", "-f", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := strings.NewReplacer("203.0.113.0/25", "203.0.0.0/16", "203.0.113.75-203.0.113.78", "203.0.64.0-203.0.68.0").Replace(string(text))
+	if err := os.WriteFile(file, []byte(large), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.wants(exitUsage, "reserve", "-f", file)
+	p.wantMembers(edgeHeld)
+	p.wants(exitDone, "release", "-f", file)
+	p.wantMembers([]string{})
+}

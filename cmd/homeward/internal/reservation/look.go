@@ -24,6 +24,9 @@ type LookOptions struct {
 	// Local reads the guests and networks from this host instead of by the API; nil
 	// otherwise.
 	Local func() (*inventory.Snapshot, error)
+	// Anything looks also for a plan that wants more than can be reserved, and then
+	// for nothing of it: to give back what was claimed before that.
+	Anything bool
 }
 
 // Look is what is known of the segment before anything is claimed.
@@ -56,7 +59,7 @@ type Look struct {
 // for what leaves nothing to report.
 func (c *Cluster) Look(ctx context.Context, o LookOptions) (*Look, error) {
 	wants, err := ledger.WantsOf(c.Plan)
-	if err != nil {
+	if err != nil && !o.Anything {
 		return nil, &PlanError{err}
 	}
 	rights, err := proxmox.ReadRights(ctx, c.API)
