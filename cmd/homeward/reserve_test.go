@@ -400,3 +400,26 @@ func TestReleaseOfAPlanThatGrewTooLarge(t *testing.T) {
 	p.wants(exitDone, "release", "-f", file)
 	p.wantMembers([]string{})
 }
+
+// On a segment that is a VNet of a vlan zone too, the VNet's IPAM takes the claims
+// however the plan spells it, and what stands there is respected.
+func TestReserveClaimsInTheIPAMOfABridgesVNet(t *testing.T) {
+	p := simulated(t, func(st *pvesim.State) {
+		st.AddZone("lz", map[string]string{"type": "vlan", "bridge": "vmbr0", "ipam": "pve"})
+		st.AddVNet("vl1", "lz", 1691)
+		if err := st.AddSubnet("vl1", "203.0.113.0/25", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.AddIP("lz", "203.0.113.0/25", "203.0.113.76", "BC:24:11:11:11:11", "", 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, spelt := range []string{"bridge: vmbr0\n      vlan: 1691", "vnet: vl1"} {
+		file := planFile(t, "bridge: vmbr0\n      vlan: 1691", spelt)
+		r := p.wants(exitTaken, "reserve", "-f", file)
+		if !strings.Contains(r.out, "203.0.113.76") {
+			t.Errorf("%s: %s", spelt, r.out)
+		}
+		p.wantMembers([]string{})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"homeward/agent/ledger"
+	"homeward/agent/ledger/inventory"
 	"homeward/agent/proxmox"
 	"homeward/netplan"
 )
@@ -28,7 +29,7 @@ func (c *Cluster) findIPAM(l *Look) *subnetIPAM {
 	}
 	for _, v := range l.Snapshot.VNets {
 		is := func(s netplan.Segment) bool { return s.VNet == v.Name && s.VLAN == 0 }
-		if v.Pending || !ipam[v.Zone] || !slices.ContainsFunc(names, is) {
+		if v.Pending || !ipam[v.Zone] || !slices.ContainsFunc(names, is) && !l.isSegment(v.Name) {
 			continue
 		}
 		found := subnetIPAM{zone: v.Zone, vnet: v.Name}
@@ -42,6 +43,13 @@ func (c *Cluster) findIPAM(l *Look) *subnetIPAM {
 		}
 	}
 	return nil
+}
+
+// isSegment says that a VNet is another name of the segment, as one of a vlan zone is
+// of its bridge and tag: what is claimed must not depend on how the plan spells it.
+func (l *Look) isSegment(vnet string) bool {
+	at, err := inventory.Locate(l.Snapshot, netplan.Segment{VNet: vnet})
+	return err == nil && at == l.Survey.Segment
 }
 
 // partly is a Book of which only the addresses that an IPAM knows are claimed there
