@@ -98,6 +98,7 @@ func TestAccessFaults(t *testing.T) {
 		"no id":                  {"a: b\nproxmox:\n  token_secret: " + theSecret + "\n", nil, "2: proxmox.token_id: is missing"},
 		"an encrypted file":      {"proxmox:\n  token_id: ENC[AES256_GCM,data:x]\n  token_secret: ENC[AES256_GCM,data:y]\nsops: {}\n", nil, "2: proxmox.token_id: the value is encrypted: decrypt the file first (sops -d); so is 1 more"},
 		"an unknown key":         {goodSecrets + "  password: " + theSecret + "\n", nil, "4: proxmox.password: unknown key: known here are token_id, token_secret"},
+		"the secret as a key":    {goodSecrets + "  " + theSecret + ": 1\n", nil, "unknown key: known here are token_id, token_secret"},
 		"a misspelt key":         {strings.Replace(goodSecrets, "token_secret", "token_secert", 1), nil, "3: proxmox.token_secert: unknown key: did you mean token_secret?"},
 		"a misspelt section":     {strings.Replace(goodSecrets, "proxmox", "promxox", 1), nil, "1: promxox: unknown key: did you mean proxmox?"},
 		"twice":                  {goodSecrets + "  token_secret: x\n", nil, "4: proxmox.token_secret: "},

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"regexp"
 	"strings"
 
 	"homeward/netplan"
@@ -14,7 +15,8 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 	if p.room.strict && d.compared >= maxCompared && d.faults.countOnly(join(p.room.path(), "*")) {
 		return // enough is known of this kind
 	}
-	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, element(e.name)), path: join(p.path, element(e.name)), line: e.line}
+	shown := element(secretLike.ReplaceAllString(e.name, "[secret]"))
+	q := place{room: &room{key: &key{path: join(p.room.path(), "*")}}, canonical: join(p.canonical, shown), path: join(p.path, shown), line: e.line}
 	if p.room.strict {
 		d.unknownStrict(p, q, e.name)
 		return
@@ -35,6 +37,10 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 		d.warnings = append(d.warnings, netplan.Warning{Path: q.path, Line: q.line, Message: "is not read here: it belongs at " + strings.Join(rooms, " or ")})
 	}
 }
+
+// secretLike is what a token's secret (a UUID) looks like, or most of one, which somebody may have pasted
+// where a key stands.
+var secretLike = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9A-Za-z-]{20,}`)
 
 // unknownStrict refuses a key, with the place or the name that was meant.
 func (d *document) unknownStrict(p, q place, name string) {
