@@ -88,6 +88,7 @@ func TestRequestsOfAnInventory(t *testing.T) {
 		"GET /cluster/firewall/aliases":                    1,
 		"GET /cluster/firewall/ipset":                      1,
 		"GET /nodes/*/network":                             10,
+		"GET /nodes/*/sdn/zones/localnetwork/bridges":      10,
 		"GET /nodes/*/qemu/*/pending":                      1000,
 		"GET /nodes/*/qemu/*/firewall/ipset":               200,
 		"GET /nodes/*/qemu/*/firewall/ipset/ipfilter-net0": 50,

@@ -22,8 +22,9 @@ type IPAMBook struct {
 	ledger.Book
 	ipam *IPAM
 	read bool
-	// before has the entries that the owner had when the run began, ours the
-	// addresses of which we know that their entry in the IPAM is the owner's.
+	// before has the entries that the owner had pending when the run began: an
+	// earlier run may have come as far as the IPAM. One that is held without our word
+	// never was there. ours are the addresses of which we know that their entry in the IPAM is the owner's.
 	before, ours map[netip.Addr]bool
 }
 
@@ -59,12 +60,15 @@ func (b *IPAMBook) Read(ctx context.Context) (ledger.Page, error) {
 			continue
 		}
 		a := e.Prefix.Addr()
-		b.before[a] = b.before[a] || !b.read
-		b.ours[a] = b.ours[a] || slices.Contains(e.Record.Extra, ipamWord)
+		b.before[a] = b.before[a] || !b.read && e.Record.State == ledger.Pending
+		b.ours[a] = b.ours[a] || ClaimedInIPAM(e.Record)
 	}
 	b.read = true
 	return page, nil
 }
+
+// ClaimedInIPAM says that an entry's owner has its address in SDN's IPAM as well.
+func ClaimedInIPAM(r ledger.Record) bool { return slices.Contains(r.Extra, ipamWord) }
 
 // Change implements ledger.Book. It fails with an *IPAMError where the IPAM has the
 // address for somebody else.

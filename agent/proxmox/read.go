@@ -40,7 +40,8 @@ type ReadOptions struct {
 //
 //	1                  the token's rights
 //	1 + 1              the nodes, the guests
-//	1 per node         its interfaces; none of a node that is offline
+//	2 per node         its interfaces, and who has a port at its bridges; none of a
+//	                   node that is offline
 //	3 + 1 per VNet     SDN's zones, VNets, IPAM; a VNet's subnets
 //	2 + 1 per set      the cluster's aliases and sets; a set's members
 //	1 per guest        its configuration and what is pending
@@ -68,6 +69,9 @@ func Read(ctx context.Context, api API, o ReadOptions) (*inventory.Snapshot, err
 		return nil, err
 	}
 	if err := r.everything(ctx, list); err != nil {
+		return nil, err
+	}
+	if err := r.hidden(ctx, list); err != nil {
 		return nil, err
 	}
 	if err := r.closer(ctx); err != nil {

@@ -158,9 +158,9 @@ func TestReadWithFewRights(t *testing.T) {
 			"live addresses of VMs: the token lacks VM.GuestAgent.Audit or VM.GuestAgent.Unrestricted or VM.Monitor on /vms",
 		}},
 		"one guest alone": {[]pvesim.Grant{grant("/", "Sys.Audit", "SDN.Audit"), grant("/vms/200", "VM.Audit", "VM.GuestAgent.Audit")}, []string{
-			"guests (those", "live addresses of VMs: "}},
+			"guest 113 on pve2: ", "guest 114 on pve3: ", "guests (those", "live addresses of VMs: "}},
 		"not one guest": {append(all, grant("/vms/113", "VM.PowerMgmt")), []string{
-			"VM 114 \"mute\" on pve3, its live addresses: ", "guests (those", "live addresses of VMs: "}},
+			"VM 114 \"mute\" on pve3, its live addresses: ", "guest 113 on pve2: ", "guests (those", "live addresses of VMs: "}},
 		"one bridge alone": {append(all, grant("/sdn/zones/localnetwork", "VM.Audit"), grant("/sdn/zones/localnetwork/vmbr1", "SDN.Use")), []string{
 			"SDN zones", "VM 114", "bridges of the nodes (those"}},
 	} {

@@ -73,7 +73,7 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 		return nil, t.refuse(f.output, err)
 	}
 	for _, w := range warnings {
-		t.warn(load.SecretsFile, w)
+		t.log.Warn(w.Path + ": " + w.Message)
 	}
 	client, err := t.client(access)
 	if err != nil {

@@ -99,7 +99,7 @@ func (t *tool) permissions(ctx context.Context, f permissionFlags, named bool) e
 		return faulty(err)
 	}
 	for _, w := range warnings {
-		t.warn(load.SecretsFile, w)
+		t.log.Warn(w.Path + ": " + w.Message)
 	}
 	client, err := t.client(access)
 	if err != nil {

@@ -103,7 +103,11 @@ func takenTable(b *strings.Builder, list []reservation.Taken) {
 		if c.Accept != "" {
 			todo = strings.TrimPrefix(todo+fmt.Sprintf("; if it may stay: --accept '%s'", c.Accept), "; ")
 		}
-		rows = append(rows, []string{dash(c.Address), dash(c.For), c.Source, dash(todo)})
+		what := c.Address
+		if !c.MAC.IsZero() {
+			what = c.MAC.String()
+		}
+		rows = append(rows, []string{dash(what), dash(c.For), c.Source, dash(todo)})
 	}
 	table(b, rows)
 }

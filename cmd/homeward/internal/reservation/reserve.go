@@ -68,7 +68,17 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 	if err != nil {
 		return nil, err
 	}
-	c.take(ctx, c.run(ctx, book, m), book, l, r)
+	res := c.run(ctx, book, m)
+	if res.Outcome == ledger.Done && l.second != nil {
+		var err error
+		if _, err = c.catchUp(ctx, l, book); err != nil {
+			res.Outcome, res.Err = ledger.Failed, err
+		}
+		if errors.Is(err, ledger.ErrUnknown) {
+			res.Outcome = ledger.Unknown
+		}
+	}
+	c.take(ctx, res, book, l, r)
 	if r.Outcome == "" {
 		r.Outcome = Reserved
 	}

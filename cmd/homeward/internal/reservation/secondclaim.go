@@ -2,6 +2,7 @@ package reservation
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 
@@ -77,6 +78,37 @@ func (p partly) of(a netip.Addr) ledger.Book {
 		return p.IPAMBook
 	}
 	return p.plain
+}
+
+// lacking are the owner's held entries that an IPAM knows and has not been told of: it
+// came, or learnt of the network, after they were claimed.
+func (s *subnetIPAM) lacking(p ledger.Page, o ledger.Owner) []ledger.Entry {
+	if s == nil {
+		return nil
+	}
+	return slices.DeleteFunc(p.Owned(o), func(e ledger.Entry) bool {
+		known := slices.ContainsFunc(s.networks, func(n netip.Prefix) bool { return n.Contains(e.Prefix.Addr()) })
+		return !known || e.Record.State != ledger.Held || proxmox.ClaimedInIPAM(e.Record)
+	})
+}
+
+// catchUp makes the second claim of entries that are held without it.
+func (c *Cluster) catchUp(ctx context.Context, l *Look, b ledger.Book) (int, error) {
+	for n := 0; ; n++ {
+		page, err := b.Read(ctx)
+		if err != nil {
+			return n, err
+		}
+		lacking := l.second.lacking(page, c.Owner)
+		if len(lacking) == 0 || n == ledger.MaxWants {
+			return n, nil
+		}
+		e := lacking[0]
+		err = b.Change(ctx, e.Prefix.Addr(), e.Record, page.Version)
+		if err != nil && !errors.Is(err, ledger.ErrStale) { // somebody else wrote: read again
+			return n, err
+		}
+	}
 }
 
 // Change implements ledger.Book.

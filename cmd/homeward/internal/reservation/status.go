@@ -38,6 +38,7 @@ const (
 	Unfinished DriftKind = "unfinished" // claimed, and still pending
 	Misused    DriftKind = "purpose"    // claimed for something else than the plan's purpose
 	Used       DriftKind = "used"       // claimed by us, and used by somebody
+	NotInIPAM  DriftKind = "ipam"       // claimed, and not in the SDN IPAM that knows the address
 )
 
 // Drift is one difference.
@@ -92,6 +93,9 @@ func (c *Cluster) drift(l *Look) ([]Drift, error) {
 	}
 	for _, e := range d.Misused {
 		list = append(list, Drift{e.Prefix.Addr().String(), Misused, fmt.Sprintf("claimed for %s, which is not what the plan wants it for", e.Record.Purpose), again})
+	}
+	for _, e := range l.second.lacking(page, c.Owner) {
+		list = append(list, Drift{e.Prefix.Addr().String(), NotInIPAM, "claimed, and not in the SDN IPAM of VNet " + l.second.vnet, again})
 	}
 	stranger := func(claim inventory.Claim) bool { return claim.Machine == "" }
 	for _, e := range page.Owned(c.Owner) {

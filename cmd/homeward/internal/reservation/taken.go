@@ -16,8 +16,9 @@ import (
 
 // Taken is one thing that stands against a plan.
 type Taken struct {
-	// Address is one, or a range "a-b"; empty for a MAC.
-	Address string `json:"address,omitempty"`
+	// Address is one, or a range "a-b"; empty where the conflict is about a MAC.
+	Address string      `json:"address,omitempty"`
+	MAC     netplan.MAC `json:"mac,omitzero"`
 	// For is what the plan wants it for.
 	For string `json:"for,omitempty"`
 	// Kind is a claim's, "reservation", or "arp" for who answers on the segment.
@@ -73,6 +74,12 @@ func claimed(c inventory.Conflict) Taken {
 	}
 	if c.Addresses.First.IsValid() {
 		t.Address = inventory.Addresses(c.Addresses)
+	}
+	if c.Claim.Kind == inventory.PlanMAC {
+		t.MAC, t.For = c.Claim.MAC, "MAC of "+c.Claim.Machine
+		if c.Claim.Machine == "" {
+			t.For = "MAC of the plan"
+		}
 	}
 	if c.Claim.Pending {
 		t.Source += " (pending)"
