@@ -71,6 +71,7 @@ func plans(t *testing.T) map[string]*netplan.Plan {
 		s.External.KubeAPIVIP = netip.Addr{}
 		s.Cluster.KubeAPIVIP = netip.MustParseAddr("10.0.0.240")
 	})
+	add("vip-without-pool", func(s *netplan.Spec) { s.External.Pool = nil })
 	add("no-external-endpoint", func(s *netplan.Spec) {
 		s.External = nil
 		s.KubeAPIEndpoint = "api.example.edu"
@@ -167,9 +168,37 @@ func TestOrderOfWork(t *testing.T) {
 	before(t, text, "### Growing the pool", "Apply to **all** nodes", "kubectl apply -f kubernetes/metallb.yaml")
 	before(t, text, "### Shrinking the pool", "kubectl apply -f kubernetes/metallb.yaml", "apply to the nodes")
 	before(t, text, "### Taking over", "ip taloscluster_return_path", "routing table 100")
-	before(t, text, "### Leaving Homeward", "delete l2advertisement", "cleanup-pod.yaml")
+	before(t, text, "### Leaving Homeward", "delete l2advertisement", "cleanup-pod.yaml", "homeward release -f ../cluster.yaml")
 	before(t, text, "now `registry.example.edu/homeward-agent:v1`", "imagePullSecrets", "machine.registries")
 	before(t, text, "## Limits", "behind the external router", "20 seconds")
+}
+
+// Claims are made before an address is used and given back when nothing uses it.
+func TestClaimsLastAsLongAsTheirUse(t *testing.T) {
+	const own, moving = "homeward reserve -f ../cluster.yaml", "homeward reserve -f ../moving.yaml --guests\n"
+	text := func(name string) string {
+		got, err := daytwo.README(plans(t)[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got)
+	}
+	for _, name := range []string{"seed", "vip-without-pool"} {
+		before(t, text(name), "### Moving the API's VIP", moving, "Until step 8 run no `"+own, "3. Set `kubeapi_vip`",
+			"5. Apply to the control planes", "7. Take the old address out", "8. Now", own+" --guests", "Delete `../moving.yaml`")
+		before(t, text(name), "### Adding a machine", "nics.sh", own+" --guests", "talosctl apply-config --insecure")
+		before(t, text(name), "### Leaving Homeward", "cleanup-pod.yaml", "homeward release -f ../cluster.yaml", "## Limits")
+	}
+	before(t, text("seed"), "### Growing the pool", own+" --guests --probe", "homeward-agent host --plan plan.json --check", "Apply to **all** nodes")
+	before(t, text("seed"), "### Shrinking the pool", "apply to the nodes", own+" --guests")
+	before(t, text("no-pool-private-vip"), "### Moving the API's VIP", "2. Set `kubeapi_vip`", "4. Apply to the control planes", "6. Take the old address out")
+	for _, name := range []string{"no-pool-private-vip", "no-external-endpoint"} {
+		for _, wrong := range []string{"moving.yaml", "homeward release"} {
+			if strings.Contains(text(name), wrong) {
+				t.Errorf("%s has nothing to reserve, and yet: %s", name, wrong)
+			}
+		}
+	}
 }
 
 // A file that the README names must be one that the plan gives.
