@@ -42,15 +42,20 @@ type host struct {
 	log     *slog.Logger
 }
 
-// probe asks once, prints, and judges when --check is given.
-func (h *host) probe(ctx context.Context) int {
+// question is who has any of the addresses.
+func (h *host) question() segment.Question {
 	q := segment.Question{Witnesses: segment.Witnesses(h.watched.targets)}
 	for _, t := range h.watched.targets {
 		q.Addresses = append(q.Addresses, t.Address)
 	}
+	return q
+}
+
+// probe asks once, prints, and judges when --check is given.
+func (h *host) probe(ctx context.Context) int {
 	var report segment.Report
 	err := h.kernel.OnWire(ctx, h.watched.leg, func(w *kernel.Wire) (err error) {
-		report, err = segment.Probe(ctx, w, q)
+		report, err = segment.Probe(ctx, w, h.question())
 		return err
 	})
 	if err != nil {

@@ -322,6 +322,7 @@ func TestHostSaysWhatIsMissing(t *testing.T) {
 		"a VLAN that is none":   {[]string{"--interface=", "--bridge=vmbr0", "--vlan=4095"}, exitUsage, "4095 is not a VLAN"},
 		"a bridge that is none": {[]string{"--interface=", "--bridge=ext", "--vlan=7", "--once"}, exitFailed, "ext is no Linux bridge"},
 		"too many":              {[]string{"--addresses=10.0.0.0/8"}, exitUsage, "more than can be asked for"},
+		"two questions":         {[]string{"--check", "--dhcp-check"}, exitUsage, "ask one after the other"},
 		"no output":             {[]string{"-o", "xml"}, exitUsage, "none of table, jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func (h *hostFlags) define(f *flag.FlagSet) {
 	f.DurationVar(&h.every, "every", segment.DefaultEvery, "`TIME` between two probes for an address: the bound of a take-over")
 	f.BoolVar(&h.once, "once", false, "probe once, print who answers, and end")
 	f.BoolVar(&h.check, "check", false, "as --once; exit 3 when a stranger answers, 4 when no known address does")
-	f.BoolVar(&h.dhcp, "dhcp-check", false, "ask the segment's DHCP servers what they offer, and warn of addresses of the plan; ends")
+	f.BoolVar(&h.dhcp, "dhcp-check", false, "ask the segment's DHCP servers what they offer, and end; exit 1 for an address of the plan, 4 when no known address answers ARP")
 	f.StringVar(&h.output, "output", outputTable, "`FORMAT`: table, or jsonl (one JSON object a line)")
 	f.StringVar(&h.output, "o", outputTable, "short for --output")
 	f.StringVar(&h.listen, "listen", "", "`ADDRESSES` for metrics while it watches, comma separated; empty for none")
@@ -89,6 +89,9 @@ func (h *hostFlags) checked(c *checker) hostOptions {
 	c.oneOf("output", h.output, outputTable, outputJSONL)
 	c.oneOf("log-format", h.logAs, logText, logJSON)
 	h.checkPlace(c)
+	if h.dhcp && (h.once || h.check) {
+		c.fault("dhcp-check", "and --check or --once are two questions: ask one after the other")
+	}
 	const least, most = 700 * time.Millisecond, time.Hour
 	if h.every < least || h.every > most {
 		c.fault("every", "%s is out of bounds: give %s to %s", h.every, least, most)
