@@ -57,8 +57,8 @@ func (h *host) dhcpCheck(ctx context.Context) int {
 		return err
 	})
 	if err != nil {
-		h.log.Error("asking for DHCP offers", "error", err)
-		return exitFailed
+		h.cannot("asking for DHCP offers", err)
+		return exitUnknown
 	}
 	found := h.judgeOffers(offers, path)
 	if err := found.print(h.out, h.options.output); err != nil {
