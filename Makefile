@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The tool and the agent say the same version, from the image and the package too.
+LINK = -ldflags "-s -w -X main.version=$(VERSION)"
 FUZZTIME ?= 20s
 # The modules of this repository: the product, and tests that need what the
 # product must not depend on.
@@ -16,10 +18,10 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/homeward and bin/homeward-agent, the agent also for its image
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/homeward
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
+	$(GO) build -trimpath $(LINK) -o bin/ ./cmd/homeward
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath $(LINK) -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath $(LINK) -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
+	CGO_ENABLED=0 $(GO) build -trimpath $(LINK) -o bin/homeward-agent ./cmd/homeward-agent
 
 deb: build ## build the Debian packages of the agent for Proxmox hosts, bin/homeward-host_*.deb
 	@set -e; cd testenv/deb; for arch in amd64 arm64; do \

@@ -30,7 +30,7 @@ func TestVersion(t *testing.T) {
 func agent(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "homeward-agent")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "./cmd/homeward-agent")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version=v1.0.0", "-o", name, "./cmd/homeward-agent")
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -158,7 +158,7 @@ func TestInstallUpgradePurge(t *testing.T) {
 			t.Errorf("%s is not installed", name)
 		}
 	}
-	if out, err := exec.Command(filepath.Join(s.root, "usr/bin/homeward-agent"), "version").CombinedOutput(); err != nil {
+	if out, err := exec.Command(filepath.Join(s.root, "usr/bin/homeward-agent"), "version").CombinedOutput(); err != nil || string(out) != "v1.0.0\n" {
 		t.Errorf("the installed agent: %v\n%s", err, out)
 	}
 
