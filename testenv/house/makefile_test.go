@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -45,5 +46,13 @@ func TestHouseVersions(t *testing.T) {
 	}
 	if programs != 4 {
 		t.Errorf("%d programs are built, want the tool and the agent for here and two platforms", programs)
+	}
+}
+
+// TestHousePackageSorts holds that a package gets the time of its commit.
+func TestHousePackageSorts(t *testing.T) {
+	text := strings.Join(recipe(t, "deb"), "\n")
+	if !regexp.MustCompile(`-committed "([0-9]{14}|0)" `).MatchString(text) {
+		t.Errorf("no time of the commit:\n%s", text)
 	}
 }
