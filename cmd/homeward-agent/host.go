@@ -91,9 +91,9 @@ func (h *host) probe(ctx context.Context) int {
 		return exitDone
 	case !report.Proven || report.Lost > 0:
 		return exitUnknown
-	case found.summary.Strangers > 0:
+	case found.Summary.Strangers > 0:
 		return exitTaken
-	case found.summary.Conflicts > 0:
+	case found.Summary.Conflicts > 0:
 		return exitFailed
 	}
 	return exitDone

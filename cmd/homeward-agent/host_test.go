@@ -198,6 +198,28 @@ func TestHostOnceJSON(t *testing.T) {
 	}
 }
 
+// TestHostDocuments holds that -o json is one document with what the lines have.
+func TestHostDocuments(t *testing.T) {
+	s := newSite(t)
+	s.join("router", nil, segGateway)
+	code, out, log := s.once("--check", "-o", "json")
+	var probed findings
+	if err := json.Unmarshal([]byte(out), &probed); err != nil || code != exitDone {
+		t.Fatalf("exit code %d, error %v\n%s%s", code, err, out, log)
+	}
+	if n := len(probed.Answers); n != 6 || probed.Answers[0].Address != segGateway || !probed.Summary.Proven {
+		t.Errorf("%d answers:\n%s", n, out)
+	}
+	code, out, log = s.once("--dhcp-check", "-o", "json")
+	var offered dhcpFindings
+	if err := json.Unmarshal([]byte(out), &offered); err != nil || code != exitDone {
+		t.Fatalf("exit code %d, error %v\n%s%s", code, err, out, log)
+	}
+	if offered.Offers == nil || !offered.Summary.Proven {
+		t.Errorf("no list of offers, or no proof:\n%s", out)
+	}
+}
+
 // watching is a running `host`.
 type watching struct {
 	s    *site
@@ -326,8 +348,9 @@ func TestHostSaysWhatIsMissing(t *testing.T) {
 		"a VLAN that is none":       {[]string{"--interface=", "--bridge=vmbr0", "--vlan=4095"}, exitUsage, "4095 is not a VLAN"},
 		"a bridge that is none":     {[]string{"--interface=", "--bridge=ext", "--vlan=7", "--once"}, exitUnknown, "ext is no Linux bridge"},
 		"too many":                  {[]string{"--addresses=10.0.0.0/8"}, exitUsage, "more than can be asked for"},
+		"a document of a watch":     {[]string{"-o", "json"}, exitUsage, "a watch has no end: give jsonl"},
 		"two questions":             {[]string{"--check", "--dhcp-check"}, exitUsage, "ask one after the other"},
-		"no output":                 {[]string{"-o", "xml"}, exitUsage, "none of table, jsonl"},
+		"no output":                 {[]string{"-o", "xml"}, exitUsage, "none of table, json, jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, log := s.once(c.flags...)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,10 +40,10 @@ type dhcpSummary struct {
 	Wrong int `json:"wrong"`
 }
 
-// dhcpFindings are all of a DHCP check.
+// dhcpFindings are all of a DHCP check. Their JSON is a contract for scripts.
 type dhcpFindings struct {
-	offers  []dhcpFinding
-	summary dhcpSummary
+	Offers  []dhcpFinding `json:"offers"`
+	Summary dhcpSummary   `json:"summary"`
 }
 
 // dhcpCheck asks the segment's DHCP servers what they offer. An address of the plan
@@ -66,9 +65,9 @@ func (h *host) dhcpCheck(ctx context.Context) int {
 		return exitFailed
 	}
 	switch {
-	case !found.summary.Proven:
+	case !found.Summary.Proven:
 		return exitUnknown
-	case found.summary.Wrong > 0:
+	case found.Summary.Wrong > 0:
 		return exitFailed
 	}
 	return exitDone
@@ -111,13 +110,13 @@ func (h *host) wishes() (out []netip.Addr) {
 // judgeOffers says which offers are of addresses that the plan has, and what it is
 // worth that there are no others.
 func (h *host) judgeOffers(offers []segment.Offer, path segment.Report) dhcpFindings {
-	found := dhcpFindings{summary: dhcpSummary{Kind: "summary", Proven: path.Proven, Witness: path.Witness, Offers: len(offers)}}
+	found := dhcpFindings{Offers: []dhcpFinding{}, Summary: dhcpSummary{Kind: "summary", Proven: path.Proven, Witness: path.Witness, Offers: len(offers)}}
 	switch {
 	case path.Proven:
 	case len(h.watched.targets) == 0:
-		found.summary.Doubt = "no address was known to ask for: name one that answers with --gateway or --witnesses, or give the --plan"
+		found.Summary.Doubt = "no address was known to ask for: name one that answers with --gateway or --witnesses, or give the --plan"
 	default:
-		found.summary.Doubt = path.Doubt()
+		found.Summary.Doubt = path.Doubt()
 	}
 	uses := map[netip.Addr]string{}
 	for _, t := range h.watched.targets {
@@ -126,9 +125,9 @@ func (h *host) judgeOffers(offers []segment.Offer, path segment.Report) dhcpFind
 	for _, o := range offers {
 		f := dhcpFinding{Kind: "offer", Offer: o, Use: uses[o.Address]}
 		if f.Use != "" {
-			found.summary.Wrong++
+			found.Summary.Wrong++
 		}
-		found.offers = append(found.offers, f)
+		found.Offers = append(found.Offers, f)
 	}
 	return found
 }
@@ -148,21 +147,18 @@ func (s dhcpSummary) text() string {
 
 // print writes the offers and what they are worth.
 func (d dhcpFindings) print(out io.Writer, format string) error {
-	if format == outputJSONL {
-		e := json.NewEncoder(out)
-		for _, f := range d.offers {
-			if err := e.Encode(f); err != nil {
-				return err
-			}
-		}
-		return e.Encode(d.summary)
+	switch format {
+	case outputJSON:
+		return printJSON(out, d)
+	case outputJSONL:
+		return printLines(out, d.Offers, d.Summary)
 	}
-	if len(d.offers) > 0 {
-		if err := printOffers(out, d.offers); err != nil {
+	if len(d.Offers) > 0 {
+		if err := printOffers(out, d.Offers); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(out, d.summary.text())
+	_, err := fmt.Fprintln(out, d.Summary.text())
 	return err
 }
 

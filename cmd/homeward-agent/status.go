@@ -27,7 +27,7 @@ func runStatus(ctx context.Context, args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("status", flag.ContinueOnError)
 	listen := f.String("listen", "127.0.0.1:"+strconv.Itoa(netplan.AgentPort), "`ADDRESS` that the agent serves at")
 	output := f.String("output", "text", "`FORMAT`: text or json")
-	f.StringVar(output, "o", "text", "short for --output")
+	f.StringVar(output, "o", "text", "`FORMAT`: short for --output")
 	if code, done := parse(f, args, out, errs); done {
 		return code
 	}
