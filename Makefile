@@ -4,6 +4,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# When the commit was made, in UTC: by it packages sort that have no tag.
+COMMITTED ?= $(shell TZ=UTC0 git log -1 --date=format-local:%Y%m%d%H%M%S --format=%cd 2>/dev/null || echo 0)
+# The tool and the agent say the same version, from the image and the package too.
+LINK = -ldflags "-s -w -X main.version=$(VERSION)"
 FUZZTIME ?= 20s
 # The modules of this repository: the product, and tests that need what the
 # product must not depend on.
@@ -16,14 +20,14 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/homeward and bin/homeward-agent, the agent also for its image
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/homeward
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/homeward-agent ./cmd/homeward-agent
+	$(GO) build -trimpath $(LINK) -o bin/ ./cmd/homeward
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath $(LINK) -o bin/homeward-agent-linux-amd64 ./cmd/homeward-agent
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath $(LINK) -o bin/homeward-agent-linux-arm64 ./cmd/homeward-agent
+	CGO_ENABLED=0 $(GO) build -trimpath $(LINK) -o bin/homeward-agent ./cmd/homeward-agent
 
 deb: build ## build the Debian packages of the agent for Proxmox hosts, bin/homeward-host_*.deb
 	@set -e; cd testenv/deb; for arch in amd64 arm64; do \
-	  $(GO) run . -agent ../../bin/homeward-agent-linux-$$arch -arch $$arch -version "$(VERSION)" -out ../../bin; done
+	  $(GO) run . -agent ../../bin/homeward-agent-linux-$$arch -arch $$arch -version "$(VERSION)" -committed "$(COMMITTED)" -out ../../bin; done
 
 demo: build ## plan, generate and validate the example, let replies come home, say where to look
 	$(GO) run ./testenv/demo -homeward bin/homeward -out out/demo

@@ -112,9 +112,9 @@ func (l *Leg) Made() []string { return l.made }
 
 // findBridge finds a bridge that is up.
 func findBridge(name string) (*netlink.Bridge, error) {
-	found, err := netlink.LinkByName(name)
+	found, err := findLink("bridge", name)
 	if err != nil {
-		return nil, fmt.Errorf("finding bridge %s: %w", netplan.Quote(name), err)
+		return nil, err
 	}
 	bridge, ok := found.(*netlink.Bridge)
 	switch {

@@ -31,9 +31,9 @@ type Wire struct {
 // OpenWire opens an interface by its name. It must be Ethernet, up and with a
 // carrier; it needs no address. With NET_RAW it works in any network namespace.
 func (k *Kernel) OpenWire(ctx context.Context, name string) (*Wire, error) {
-	found, err := netlink.LinkByName(name)
+	found, err := findLink("interface", name)
 	if err != nil {
-		return nil, fmt.Errorf("finding interface %s: %w", netplan.Quote(name), err)
+		return nil, err
 	}
 	l := linkOf(found)
 	switch a := found.Attrs(); {
@@ -62,6 +62,21 @@ func (k *Kernel) OpenWire(ctx context.Context, name string) (*Wire, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Wire{link: l, local: local, conn: conn, raw: raw}, nil
+}
+
+// ErrNoInterface is that a segment is looked for at a name that nothing has here.
+var ErrNoInterface = errors.New("this host has none of that name")
+
+// findLink finds an interface by its name; kind is for the error.
+func findLink(kind, name string) (netlink.Link, error) {
+	found, err := netlink.LinkByName(name)
+	if errors.As(err, new(netlink.LinkNotFoundError)) {
+		err = ErrNoInterface
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding %s %s: %w", kind, netplan.Quote(name), err)
+	}
+	return found, nil
 }
 
 // packetOtherHost is the kernel's mark of a frame that is not for this interface

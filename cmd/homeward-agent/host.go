@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 
 	"homeward/agent/kernel"
@@ -42,20 +44,42 @@ type host struct {
 	log     *slog.Logger
 }
 
-// probe asks once, prints, and judges when --check is given.
-func (h *host) probe(ctx context.Context) int {
+// cannot says that the segment could not be asked, and what to do where that is known;
+// the other errors have their remedy in them.
+func (h *host) cannot(doing string, err error) {
+	remedy := ""
+	switch {
+	case errors.Is(err, kernel.ErrNoInterface):
+		remedy = "run it on a Proxmox host that is on the segment, and say where that is there: --interface NAME, or --bridge NAME and --vlan ID"
+	case errors.Is(err, fs.ErrPermission):
+		remedy = "run it as root on the Proxmox host, or give it CAP_NET_RAW, and CAP_NET_ADMIN where it has to make the VLAN's interface"
+	}
+	if remedy == "" {
+		h.log.Error(doing, "error", err)
+		return
+	}
+	h.log.Error(doing, "error", err, "remedy", remedy)
+}
+
+// question is who has any of the addresses.
+func (h *host) question() segment.Question {
 	q := segment.Question{Witnesses: segment.Witnesses(h.watched.targets)}
 	for _, t := range h.watched.targets {
 		q.Addresses = append(q.Addresses, t.Address)
 	}
+	return q
+}
+
+// probe asks once, prints, and judges when --check is given.
+func (h *host) probe(ctx context.Context) int {
 	var report segment.Report
 	err := h.kernel.OnWire(ctx, h.watched.leg, func(w *kernel.Wire) (err error) {
-		report, err = segment.Probe(ctx, w, q)
+		report, err = segment.Probe(ctx, w, h.question())
 		return err
 	})
 	if err != nil {
-		h.log.Error("probing", "error", err)
-		return exitFailed
+		h.cannot("probing", err)
+		return exitUnknown
 	}
 	found := h.find(report)
 	if err := found.print(h.out, h.options.output); err != nil {
@@ -67,9 +91,9 @@ func (h *host) probe(ctx context.Context) int {
 		return exitDone
 	case !report.Proven || report.Lost > 0:
 		return exitUnknown
-	case found.summary.Strangers > 0:
+	case found.Summary.Strangers > 0:
 		return exitTaken
-	case found.summary.Conflicts > 0:
+	case found.Summary.Conflicts > 0:
 		return exitFailed
 	}
 	return exitDone

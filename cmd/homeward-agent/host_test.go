@@ -198,6 +198,28 @@ func TestHostOnceJSON(t *testing.T) {
 	}
 }
 
+// TestHostDocuments holds that -o json is one document with what the lines have.
+func TestHostDocuments(t *testing.T) {
+	s := newSite(t)
+	s.join("router", nil, segGateway)
+	code, out, log := s.once("--check", "-o", "json")
+	var probed findings
+	if err := json.Unmarshal([]byte(out), &probed); err != nil || code != exitDone {
+		t.Fatalf("exit code %d, error %v\n%s%s", code, err, out, log)
+	}
+	if n := len(probed.Answers); n != 6 || probed.Answers[0].Address != segGateway || !probed.Summary.Proven {
+		t.Errorf("%d answers:\n%s", n, out)
+	}
+	code, out, log = s.once("--dhcp-check", "-o", "json")
+	var offered dhcpFindings
+	if err := json.Unmarshal([]byte(out), &offered); err != nil || code != exitDone {
+		t.Fatalf("exit code %d, error %v\n%s%s", code, err, out, log)
+	}
+	if offered.Offers == nil || !offered.Summary.Proven {
+		t.Errorf("no list of offers, or no proof:\n%s", out)
+	}
+}
+
 // watching is a running `host`.
 type watching struct {
 	s    *site
@@ -315,19 +337,40 @@ func TestHostSaysWhatIsMissing(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"no such interface":     {[]string{"--interface=none", "--once"}, exitFailed, `finding interface \"none\"`},
-		"no plan there":         {[]string{"--plan=/nonexistent", "--once"}, exitUsage, "reading the plan"},
-		"nothing to ask for":    {[]string{"--plan="}, exitUsage, "say which addresses to ask for"},
-		"named twice":           {[]string{"--bridge=vmbr0"}, exitUsage, "twice"},
-		"a VLAN that is none":   {[]string{"--interface=", "--bridge=vmbr0", "--vlan=4095"}, exitUsage, "4095 is not a VLAN"},
-		"a bridge that is none": {[]string{"--interface=", "--bridge=ext", "--vlan=7", "--once"}, exitFailed, "ext is no Linux bridge"},
-		"too many":              {[]string{"--addresses=10.0.0.0/8"}, exitUsage, "more than can be asked for"},
-		"no output":             {[]string{"-o", "xml"}, exitUsage, "none of table, jsonl"},
+		"no such interface":         {[]string{"--interface=none", "--once"}, exitUnknown, `finding interface \"none\": this host has none of that name" remedy="run it on a Proxmox host`},
+		"no such bridge":            {[]string{"--interface=", "--check"}, exitUnknown, `finding bridge \"vmbr0\": this host has none of that name" remedy="run it on a Proxmox host`},
+		"no offers from there":      {[]string{"--interface=none", "--dhcp-check"}, exitUnknown, "remedy="},
+		"nothing to watch":          {[]string{"--interface=none"}, exitFailed, "remedy="},
+		"an interface that is none": {[]string{"--interface=lo", "--check"}, exitUnknown, "carries no ARP"},
+		"no plan there":             {[]string{"--plan=/nonexistent", "--once"}, exitUsage, "reading the plan"},
+		"nothing to ask for":        {[]string{"--plan="}, exitUsage, "say which addresses to ask for"},
+		"named twice":               {[]string{"--bridge=vmbr0"}, exitUsage, "twice"},
+		"a VLAN that is none":       {[]string{"--interface=", "--bridge=vmbr0", "--vlan=4095"}, exitUsage, "4095 is not a VLAN"},
+		"a bridge that is none":     {[]string{"--interface=", "--bridge=ext", "--vlan=7", "--once"}, exitUnknown, "ext is no Linux bridge"},
+		"too many":                  {[]string{"--addresses=10.0.0.0/8"}, exitUsage, "more than can be asked for"},
+		"a document of a watch":     {[]string{"-o", "json"}, exitUsage, "a watch has no end: give jsonl"},
+		"two questions":             {[]string{"--check", "--dhcp-check"}, exitUsage, "ask one after the other"},
+		"no output":                 {[]string{"-o", "xml"}, exitUsage, "none of table, json, jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, log := s.once(c.flags...)
 			if code != c.code || !strings.Contains(log, c.want) {
 				t.Errorf("exit code %d, want %d with %q:\n%s%s", code, c.code, c.want, out, log)
+			}
+		})
+	}
+}
+
+// TestHostWithoutRights holds that a socket that is refused is a check that could not
+// be read, with the right that was missing.
+func TestHostWithoutRights(t *testing.T) {
+	s := newSite(t)
+	t.Setenv(envRights, "none")
+	for _, flag := range []string{"--check", "--once", "--dhcp-check"} {
+		t.Run(flag, func(t *testing.T) {
+			code, out, log := s.once(flag)
+			if code != exitUnknown || !strings.Contains(log, "run it as root on the Proxmox host, or give it CAP_NET_RAW") {
+				t.Errorf("exit code %d, want %d and a remedy:\n%s%s", code, exitUnknown, out, log)
 			}
 		})
 	}

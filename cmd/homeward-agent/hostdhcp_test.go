@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -58,17 +59,24 @@ func dnsmasq() (string, error) {
 func TestHostDHCPCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, pool string
+		gateway    bool
 		code       int
 		want       []string
 	}{
-		{"a range with the pool in it", "203.0.113.70,203.0.113.100", exitFailed, []string{
+		{"a range with the pool in it", "203.0.113.70,203.0.113.100", true, exitFailed, []string{
 			"203.0.113.2  203.0.113.75  203.0.113.75", "203.0.113.2  203.0.113.79  203.0.113.79", "WRONG: that is ingress", "WRONG: that is kubeapi",
 		}},
-		{"a range beside the pool", "203.0.113.80,203.0.113.100", exitDone, []string{"no address of the plan"}},
+		{"a range beside the pool", "203.0.113.80,203.0.113.100", true, exitDone, []string{"no address of the plan", "203.0.113.1 answered, so this is what is offered here"}},
+		{"a server that is heard, and no gateway", "203.0.113.80,203.0.113.100", false, exitUnknown, []string{
+			"no address of the plan", "There may be more servers than those, for the path is not proven",
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
+			if c.gateway {
+				s.join("router", nil, segGateway)
+			}
 			s.dhcpServer(c.pool)
 			code, out, log := s.once("--dhcp-check")
 			if code != c.code {
@@ -84,11 +92,51 @@ func TestHostDHCPCheck(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no server", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t)
-		if code, out, log := s.once("--dhcp-check"); code != exitDone || !strings.Contains(out, "no DHCP server offered anything") {
-			t.Errorf("exit code %d\n%s%s", code, out, log)
-		}
-	})
+}
+
+// TestHostDHCPCheckWithoutOffers holds that silence means something only where a
+// known address answers.
+func TestHostDHCPCheckWithoutOffers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(s *site)
+		flags []string
+		code  int
+		table string
+		want  dhcpSummary
+	}{
+		{
+			"the gateway answers", func(s *site) { s.join("router", nil, segGateway) }, nil, exitDone,
+			"203.0.113.1 answered, and no DHCP server offered anything.\n", dhcpSummary{Proven: true, Witness: segGateway},
+		},
+		{
+			"deaf", func(s *site) {
+				s.join("router", nil, segGateway)
+				s.do(s.plugs.SetDown("br0"))
+			}, nil, exitUnknown,
+			"No DHCP server offered anything, which proves nothing: nothing at all was heard here", dhcpSummary{Doubt: "nothing at all was heard here"},
+		},
+		{
+			"nobody to ask", func(*site) {}, []string{"--plan="}, exitUnknown,
+			"proves nothing: no address was known to ask for: name one that answers with --gateway", dhcpSummary{Doubt: "no address was known to ask for"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			c.build(s)
+			flags := append([]string{"--dhcp-check"}, c.flags...)
+			if code, out, log := s.once(flags...); code != c.code || !strings.Contains(out, c.table) {
+				t.Errorf("exit code %d, want %d with %q\n%s%s", code, c.code, c.table, out, log)
+			}
+			code, out, log := s.once(append(flags, "-o", "jsonl")...)
+			var got dhcpSummary
+			if err := json.Unmarshal([]byte(out), &got); err != nil || code != c.code {
+				t.Fatalf("exit code %d, want %d, error %v\n%s%s", code, c.code, err, out, log)
+			}
+			if got.Kind != "summary" || got.Proven != c.want.Proven || got.Witness != c.want.Witness || !strings.HasPrefix(got.Doubt, c.want.Doubt) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
 }

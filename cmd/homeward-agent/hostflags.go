@@ -16,6 +16,7 @@ import (
 // The values of host's --output.
 const (
 	outputTable = "table"
+	outputJSON  = "json"
 	outputJSONL = "jsonl"
 )
 
@@ -58,11 +59,11 @@ func (h *hostFlags) define(f *flag.FlagSet) {
 	f.StringVar(&h.witnesses, "witnesses", "", "further `ADDRESSES` that somebody is known to have, comma separated: an answer proves the path too")
 	f.StringVar(&h.pve, "pve", "", "`DIRECTORY` to name other guests' MACs from: /etc/pve on a Proxmox host")
 	f.DurationVar(&h.every, "every", segment.DefaultEvery, "`TIME` between two probes for an address: the bound of a take-over")
-	f.BoolVar(&h.once, "once", false, "probe once, print who answers, and end")
-	f.BoolVar(&h.check, "check", false, "as --once; exit 3 when a stranger answers, 4 when no known address does")
-	f.BoolVar(&h.dhcp, "dhcp-check", false, "ask the segment's DHCP servers what they offer, and warn of addresses of the plan; ends")
-	f.StringVar(&h.output, "output", outputTable, "`FORMAT`: table, or jsonl (one JSON object a line)")
-	f.StringVar(&h.output, "o", outputTable, "short for --output")
+	f.BoolVar(&h.once, "once", false, "probe once, print who answers, and end; exit 4 when the segment cannot be asked")
+	f.BoolVar(&h.check, "check", false, "as --once; exit 3 when a stranger answers, 4 when no known address does or the segment cannot be asked")
+	f.BoolVar(&h.dhcp, "dhcp-check", false, "ask the segment's DHCP servers what they offer, and end; exit 1 for an address of the plan, 4 when no known address answers ARP or the segment cannot be asked")
+	f.StringVar(&h.output, "output", outputTable, "`FORMAT`: table, json (one document, not for a watch), or jsonl (one JSON object a line)")
+	f.StringVar(&h.output, "o", outputTable, "`FORMAT`: short for --output")
 	f.StringVar(&h.listen, "listen", "", "`ADDRESSES` for metrics while it watches, comma separated; empty for none")
 	f.StringVar(&h.logAs, "log-format", logText, "`FORMAT` of the log: text or json")
 }
@@ -86,9 +87,15 @@ func readHostFlags(args []string, out, errs io.Writer) (o hostOptions, code int,
 
 // checked turns the flags into options, gathering faults.
 func (h *hostFlags) checked(c *checker) hostOptions {
-	c.oneOf("output", h.output, outputTable, outputJSONL)
+	c.oneOf("output", h.output, outputTable, outputJSON, outputJSONL)
 	c.oneOf("log-format", h.logAs, logText, logJSON)
 	h.checkPlace(c)
+	if h.dhcp && (h.once || h.check) {
+		c.fault("dhcp-check", "and --check or --once are two questions: ask one after the other")
+	}
+	if h.output == outputJSON && !h.once && !h.check && !h.dhcp {
+		c.fault("output", "json is one document, and a watch has no end: give jsonl")
+	}
 	const least, most = 700 * time.Millisecond, time.Hour
 	if h.every < least || h.every > most {
 		c.fault("every", "%s is out of bounds: give %s to %s", h.every, least, most)

@@ -49,15 +49,15 @@ type summary struct {
 	Lost      uint64     `json:"lost"`
 }
 
-// findings are all of a probe.
+// findings are all of a probe. Their JSON is a contract for scripts.
 type findings struct {
-	answers []finding
-	summary summary
+	Answers []finding `json:"answers"`
+	Summary summary   `json:"summary"`
 }
 
 // find names who answered.
 func (h *host) find(r segment.Report) findings {
-	out := findings{summary: summary{
+	out := findings{Answers: []finding{}, Summary: summary{
 		Kind: "summary", Proven: r.Proven, Witness: r.Witness, Doubt: r.Doubt(),
 		Frames: r.Frames, Malformed: r.Malformed, Lost: r.Lost,
 	}}
@@ -74,15 +74,15 @@ func (h *host) find(r segment.Report) findings {
 		}
 		for _, x := range f.Holders {
 			if x.Stranger {
-				out.summary.Strangers++
+				out.Summary.Strangers++
 			}
 		}
 		if len(f.Holders) > 1 {
-			out.summary.Conflicts++
+			out.Summary.Conflicts++
 		}
-		out.answers = append(out.answers, f)
+		out.Answers = append(out.Answers, f)
 	}
-	slices.SortFunc(out.answers, func(a, b finding) int { return a.Address.Compare(b.Address) })
+	slices.SortFunc(out.Answers, func(a, b finding) int { return a.Address.Compare(b.Address) })
 	return out
 }
 
@@ -120,25 +120,22 @@ func (f finding) who() string {
 // print writes the findings. In the table neighbours of whom there is the same to
 // say share a row.
 func (f findings) print(out io.Writer, format string) error {
-	if format == outputJSONL {
-		e := json.NewEncoder(out)
-		for _, a := range f.answers {
-			if err := e.Encode(a); err != nil {
-				return err
-			}
-		}
-		return e.Encode(f.summary)
+	switch format {
+	case outputJSON:
+		return printJSON(out, f)
+	case outputJSONL:
+		return printLines(out, f.Answers, f.Summary)
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ADDRESS\tUSE\tSTATE\tWHO ANSWERS")
-	for i := 0; i < len(f.answers); {
-		first, last := f.answers[i], i
-		for last+1 < len(f.answers) && first.joins(f.answers[last+1]) && f.answers[last].Address.Next() == f.answers[last+1].Address {
+	for i := 0; i < len(f.Answers); {
+		first, last := f.Answers[i], i
+		for last+1 < len(f.Answers) && first.joins(f.Answers[last+1]) && f.Answers[last].Address.Next() == f.Answers[last+1].Address {
 			last++
 		}
 		name := first.Address.String()
 		if last > i {
-			name += "-" + f.answers[last].Address.String()
+			name += "-" + f.Answers[last].Address.String()
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, first.Use, first.State, first.who())
 		i = last + 1
@@ -146,8 +143,26 @@ func (f findings) print(out io.Writer, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\n%s\n", f.summary.text())
+	_, err := fmt.Fprintf(out, "\n%s\n", f.Summary.text())
 	return err
+}
+
+// printJSON writes one document.
+func printJSON(out io.Writer, document any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}
+
+// printLines writes one JSON object a line, the summary last.
+func printLines[T any](out io.Writer, objects []T, summary any) error {
+	e := json.NewEncoder(out)
+	for _, o := range objects {
+		if err := e.Encode(o); err != nil {
+			return err
+		}
+	}
+	return e.Encode(summary)
 }
 
 // joins says that there is the same to say of both, and nobody to name.

@@ -53,7 +53,7 @@ func (h *host) watchSegment(ctx context.Context) int {
 			h.log.Info("ending")
 			return exitDone
 		case ctx.Err() != nil || !w.heard:
-			h.log.Error("watching the segment", "error", err)
+			h.cannot("watching the segment", err)
 			return exitFailed
 		}
 		if time.Since(opened) > reopenAfter {

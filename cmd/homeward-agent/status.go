@@ -5,12 +5,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"homeward/agent/returnpath"
@@ -23,6 +27,7 @@ func runStatus(ctx context.Context, args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("status", flag.ContinueOnError)
 	listen := f.String("listen", "127.0.0.1:"+strconv.Itoa(netplan.AgentPort), "`ADDRESS` that the agent serves at")
 	output := f.String("output", "text", "`FORMAT`: text or json")
+	f.StringVar(output, "o", "text", "`FORMAT`: short for --output")
 	if code, done := parse(f, args, out, errs); done {
 		return code
 	}
@@ -37,7 +42,7 @@ func runStatus(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	body, s, err := fetchState(ctx, "http://"+addresses[0].String()+"/state")
 	if err != nil {
-		fmt.Fprintf(errs, "homeward-agent status: %v\n", err)
+		fmt.Fprintf(errs, "homeward-agent status: %v\n", noAgent(err, addresses[0]))
 		return exitUnknown
 	}
 	if *output == "json" {
@@ -53,6 +58,21 @@ func runStatus(ctx context.Context, args []string, out, errs io.Writer) int {
 		return exitFailed
 	}
 	return exitDone
+}
+
+// noAgent says of a connection that was not made where an agent would be.
+func noAgent(err error, address netip.AddrPort) error {
+	const remedy = "agents answer on their own node only: see there whether the static pod runs " +
+		"(kubectl -n kube-system get pod " + netplan.PodName + "-NODE) and what it logs, ask inside it " +
+		"(kubectl -n kube-system exec " + netplan.PodName + "-NODE -- /homeward-agent status), or name the address of its --listen"
+	var dial *net.OpError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("no agent listens at %s\n  remedy: %s", address, remedy)
+	case errors.As(err, &dial), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no agent answers at %s: %w\n  remedy: %s", address, err, remedy)
+	}
+	return err
 }
 
 // fetchState asks a running agent.

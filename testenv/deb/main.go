@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/goreleaser/nfpm/v2"
@@ -28,6 +26,7 @@ func main() {
 	flag.StringVar(&o.license, "license", "../../LICENSE", "the license's text")
 	flag.StringVar(&o.arch, "arch", "amd64", "Debian's name of the binary's architecture")
 	flag.StringVar(&o.version, "version", "", "the version, as git describe gives it")
+	flag.StringVar(&o.committed, "committed", "", "when the commit was made, as YYYYMMDDHHMMSS in UTC; sorts versions without a tag")
 	flag.StringVar(&o.out, "out", ".", "the directory for the package")
 	flag.Parse()
 	name, err := o.build()
@@ -42,14 +41,18 @@ func main() {
 const packageName = "homeward-host"
 
 // options say what goes into a package.
-type options struct{ agent, files, license, arch, version, out string }
+type options struct{ agent, files, license, arch, version, committed, out string }
 
 // build writes the package and gives its name.
 func (o options) build() (name string, err error) {
 	if o.agent == "" {
 		return "", errors.New("-agent is missing: give a static binary of homeward-agent")
 	}
-	info := nfpm.WithDefaults(o.info())
+	version, err := debVersion(o.version, o.committed)
+	if err != nil {
+		return "", err
+	}
+	info := nfpm.WithDefaults(o.info(version))
 	if err := nfpm.Validate(info); err != nil {
 		return "", fmt.Errorf("describing the package: %w", err)
 	}
@@ -64,7 +67,7 @@ func (o options) build() (name string, err error) {
 	return name, nil
 }
 
-func (o options) info() *nfpm.Info {
+func (o options) info(version string) *nfpm.Info {
 	// What the files were on the machine that built it is nobody's business.
 	built := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	file := func(source, destination, kind string, mode os.FileMode) *files.Content {
@@ -75,7 +78,7 @@ func (o options) info() *nfpm.Info {
 	}
 	ours := func(name string) string { return filepath.Join(o.files, name) }
 	return &nfpm.Info{
-		Name: packageName, Arch: o.arch, Platform: "linux", Version: debVersion(o.version), VersionSchema: "none",
+		Name: packageName, Arch: o.arch, Platform: "linux", Version: version, VersionSchema: "none",
 		Section: "net", Priority: "optional", Maintainer: "Homeward <homeward@example.invalid>", MTime: built, DisableGlobbing: true,
 		Description: "watches who answers on a segment's ingress addresses\n" +
 			"Runs on a Proxmox VE host. Probes and watches by ARP who has the planned\n" +
@@ -94,29 +97,3 @@ func (o options) info() *nfpm.Info {
 		},
 	}
 }
-
-// debVersion makes a Debian version of one that git describe gave: v1.2.0 becomes
-// 1.2.0, v1.2.0-3-gabc1234 the later 1.2.0+3.gabc1234, v1.2.0-rc.1 the earlier
-// 1.2.0~rc.1. What begins with no digit is older than every release.
-func debVersion(v string) string {
-	v = strings.TrimPrefix(v, "v")
-	if v == "" || v[0] < '0' || v[0] > '9' || !strings.Contains(v, ".") {
-		v = "0~" + v
-	}
-	head, rest, more := strings.Cut(v, "-")
-	if more {
-		sign := "~"
-		if after.MatchString(rest) {
-			sign = "+"
-		}
-		head += sign + strings.ReplaceAll(rest, "-", ".")
-	}
-	return notDebian.ReplaceAllString(head, ".")
-}
-
-var (
-	// after is what git describe adds to a tag for commits after it.
-	after = regexp.MustCompile(`^([0-9]+-g[0-9a-f]+|dirty)(-dirty)?$`)
-	// notDebian is what a Debian version may not have.
-	notDebian = regexp.MustCompile(`[^A-Za-z0-9.+~]`)
-)

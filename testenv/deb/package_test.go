@@ -15,22 +15,11 @@ import (
 // 100 everything. What is left is the network, which is what it is for.
 const mostExposed = "20"
 
-func TestVersion(t *testing.T) {
-	for given, want := range map[string]string{
-		"v1.2.0": "1.2.0", "v1.2.0-3-gabc1234": "1.2.0+3.gabc1234", "v1.2.0-3-gabc1234-dirty": "1.2.0+3.gabc1234.dirty",
-		"v1.2.0-dirty": "1.2.0+dirty", "v1.2.0-rc.1": "1.2.0~rc.1", "ac31cd6": "0~ac31cd6", "1234567": "0~1234567", "unknown": "0~unknown", "": "0~", "v1.2.0-a b": "1.2.0~a.b",
-	} {
-		if got := debVersion(given); got != want {
-			t.Errorf("%q: %q, want %q", given, got, want)
-		}
-	}
-}
-
 // agent builds the real agent.
 func agent(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "homeward-agent")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "./cmd/homeward-agent")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version=v1.0.0", "-o", name, "./cmd/homeward-agent")
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -158,7 +147,7 @@ func TestInstallUpgradePurge(t *testing.T) {
 			t.Errorf("%s is not installed", name)
 		}
 	}
-	if out, err := exec.Command(filepath.Join(s.root, "usr/bin/homeward-agent"), "version").CombinedOutput(); err != nil {
+	if out, err := exec.Command(filepath.Join(s.root, "usr/bin/homeward-agent"), "version").CombinedOutput(); err != nil || string(out) != "v1.0.0\n" {
 		t.Errorf("the installed agent: %v\n%s", err, out)
 	}
 

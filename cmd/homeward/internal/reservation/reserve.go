@@ -37,24 +37,9 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Partial
 		return r, nil
 	}
-	pair, err := c.choose(ctx, l)
-	var right *ledger.RightError
-	if errors.As(err, &right) && o.DryRun {
-		// To show the requests takes no right to make them.
-		r.Warnings = append(r.Warnings, right.Error())
-		pair, err = c.chooseAs(ctx, l, func(s *ledger.Shelf) { s.Writable = s.Kind == right.Kind })
-	}
+	pair, err := c.own(ctx, l, o, r)
 	if err != nil {
 		return nil, err
-	}
-	if c.Owner.ID == "" && !o.DryRun {
-		if err := c.MakeOwner(); err != nil {
-			return nil, err
-		}
-		r.Owner = c.Owner
-		if pair, err = c.choose(ctx, l); err != nil { // with books of this owner
-			return nil, err
-		}
 	}
 	r.Kind = pair.Kind()
 	m, err := c.reserver(l)
@@ -83,6 +68,31 @@ func (c *Cluster) Reserve(ctx context.Context, l *Look, o ReserveOptions) (*Repo
 		r.Outcome = Reserved
 	}
 	return r, nil
+}
+
+// own chooses the record, and gives an owner without an id one that is kept, once it is
+// known that it may write there.
+func (c *Cluster) own(ctx context.Context, l *Look, o ReserveOptions, r *Report) (ledger.Pair, error) {
+	pair, err := c.choose(ctx, l)
+	var right *ledger.RightError
+	if errors.As(err, &right) && o.DryRun {
+		// To show the requests takes no right to make them.
+		r.Warnings = append(r.Warnings, right.Error())
+		pair, err = c.chooseAs(ctx, l, func(s *ledger.Shelf) { s.Writable = s.Kind == right.Kind })
+	}
+	if err != nil {
+		return pair, err
+	}
+	if c.Owner.ID == "" && !o.DryRun {
+		if err := c.MakeOwner(); err != nil {
+			return pair, err
+		}
+		r.Owner = c.Owner
+		if pair, err = c.choose(ctx, l); err != nil { // with books of this owner
+			return pair, err
+		}
+	}
+	return pair, nil
 }
 
 // choose gives the record in which this owner may write.
