@@ -49,7 +49,7 @@ func createGuest(c *call) (any, error) {
 		return nil, err
 	}
 	if old, ok := c.state.guestByName(c.params["vmid"]); ok {
-		return nil, refuse("unable to create %s %s - %s %[2]s already exists on node '%s'", kind.called(), c.params["vmid"], old.Kind.called(), old.Node)
+		return nil, refuse("unable to create %s %s - %s %s already exists on node '%s'", kind.called(), c.params["vmid"], old.Kind.called(), c.params["vmid"], old.Node)
 	}
 	vmid, err := strconv.Atoi(c.params["vmid"])
 	if err != nil {
