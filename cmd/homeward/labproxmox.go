@@ -26,57 +26,10 @@ type labProxmoxFlags struct {
 func (t *tool) labProxmoxCommand() *cobra.Command {
 	var f labProxmoxFlags
 	cmd := &cobra.Command{
-		Use:   "proxmox",
-		Short: "a simulated Proxmox VE cluster for scripts",
-		Long: `Serve the API of a simulated Proxmox VE cluster over HTTPS until a signal: nodes
-pve1, pve2 and pve3 with the VLAN-aware bridges vmbr0 and vmbr1, no guests, and one
-API token that may do all. Requests are checked against the schema of Proxmox VE
-9.2; what the simulator does not know it refuses with status 501 and a warning here.
-
-Standard output gets shell lines that set what homeward reads:
-
-  HOMEWARD_PROXMOX_URL           where it listens; overrides the plan's
-  HOMEWARD_PROXMOX_TOKEN_ID      the token
-  HOMEWARD_PROXMOX_TOKEN_SECRET
-  HOMEWARD_PROXMOX_CA_FILE       the CA of its certificate, made anew at each start
-  HOMEWARD_LAB_PROXMOX_PID       the process, for kill
-  HOMEWARD_LAB_PROXMOX_URLS      all endpoints, when --listen was given more than once
-
-After them standard output is closed, so that a shell's "$(... &)" returns as soon
-as the simulator answers. --export writes the same lines to a file, which is there,
-whole, once the simulator answers; both files go when it ends.
-
-With --state everything outlives the process: the file is made when it does not
-exist, and is written anew, whole, before each write is answered. Without it all is
-forgotten. Each further --listen is the endpoint of the next node.
-
-` + stateHelp + "\n" + faultHelp(),
-		Example: `  # in a script: until the end of the shell
-  eval "$(homeward lab proxmox --listen 127.0.0.1:0 &)"
-  trap 'kill "$HOMEWARD_LAB_PROXMOX_PID"' EXIT
-  homeward reserve -f cluster.yaml
-
-  # the same without command substitution, and with its failures seen
-  homeward lab proxmox --export lab.env & pid=$!
-  trap 'kill $pid' EXIT
-  until [ -s lab.env ]; do kill -0 $pid || exit 1; sleep 0.1; done
-  . ./lab.env
-
-  # a guest that has an address of the pool, so that reserve returns 3
-  homeward lab proxmox --example-state > pve.json   # and edit it
-  eval "$(homeward lab proxmox --listen 127.0.0.1:0 --state pve.json &)"
-  curl --cacert "$HOMEWARD_PROXMOX_CA_FILE" -X POST \
-    -H "Authorization: PVEAPIToken=$HOMEWARD_PROXMOX_TOKEN_ID=$HOMEWARD_PROXMOX_TOKEN_SECRET" \
-    "$HOMEWARD_PROXMOX_URL/api2/json/nodes/pve1/qemu" -d vmid=104 -d name=squatter \
-    -d net0=virtio,bridge=vmbr0,tag=1691 -d ipconfig0=ip=203.0.113.77/25
-
-  # what a script does when the cluster has no quorum
-  eval "$(homeward lab proxmox --listen 127.0.0.1:0 --fault no-quorum &)"
-
-  # ask it yourself
-  curl --cacert "$HOMEWARD_PROXMOX_CA_FILE" \
-    -H "Authorization: PVEAPIToken=$HOMEWARD_PROXMOX_TOKEN_ID=$HOMEWARD_PROXMOX_TOKEN_SECRET" \
-    "$HOMEWARD_PROXMOX_URL/api2/json/cluster/firewall/ipset"`,
+		Use:     "proxmox",
+		Short:   "a simulated Proxmox VE cluster for scripts",
+		Long:    simulatorHelp + stateHelp + "\n" + faultHelp(),
+		Example: simulatorExamples,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.example {
 				return t.exampleState()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"homeward/testenv/pvesim"
 )
@@ -63,29 +62,6 @@ func (k *stateKeeper) save(st *pvesim.State) error {
 	return err
 }
 
-// stateHelp describes the file of --state to who writes one by hand.
-const stateHelp = `The file is JSON, and --example-state prints one to begin with. Its parts:
-
-  kind      "homeward proxmox simulator state 1", always
-  nodes     name to node: name, id, address, online, interfaces (bridges, VLANs)
-  guests    number to guest: kind (qemu or lxc), vmid, node, running, agent, pool,
-            config (the options as in the guest's file: net0, ipconfig0, ...) and
-            live (what its interfaces say, for --live)
-  pools     id to pool: comment
-  tokens    id to token: id, secret, grants (path, a built-in role or privileges,
-            propagate)
-  firewall  the text of files: "cluster", "host/NODE", "guest/VMID"
-  sdn       config and running (what was applied): zones, vnets, subnets
-  ipam      "ZONE SUBNET" to the addresses of SDN's own IPAM
-  quorate   false: reads alone are answered
-
-Nodes and tokens there must be; the rest may be left out. Guests, pools, firewall and
-SDN can be changed over the API too; tokens and nodes are the file's alone. The
-example has guests 101 (VM) and 102 (container) in VLAN 1691 of vmbr0, 103 on the VNet
-apps, an alias for a printer, and two tokens for --token: homeward@pve!status may
-only read, homeward@pve!reserve writes the ledger too, and neither touches guests.
-`
-
 // exampleState prints a state for --state.
 func (t *tool) exampleState() error {
 	st, err := pvesim.ExampleState()
@@ -93,18 +69,6 @@ func (t *tool) exampleState() error {
 		return err
 	}
 	return encode(t.out, "json", st)
-}
-
-// faultHelp describes the faults of --fault.
-func faultHelp() string {
-	var rows [][]string
-	for _, f := range pvesim.NamedFaults() {
-		rows = append(rows, []string{"  " + f.Name, f.What})
-	}
-	var b strings.Builder
-	b.WriteString("--fault lets each request fail, or with :EVERY each so manyth of those it strikes:\n\n")
-	table(&b, rows)
-	return strings.TrimRight(b.String(), "\n")
 }
 
 // labTokenOf finds the token that the lines give; an empty id is the one that may
