@@ -29,6 +29,10 @@ With --state everything outlives the process: the file is made when it does not
 exist, and is written anew, whole, before each write is answered. Without it all is
 forgotten. Each further --listen is the endpoint of the next node.
 
+Guests are made, started, stopped and removed as in a real cluster: POST to
+/nodes/NODE/qemu or lxc, POST to .../VMID/status/start or stop, DELETE of .../VMID.
+The task is done when its name is answered.
+
 `
 
 // stateHelp describes the file of --state to who writes one by hand.
@@ -66,7 +70,7 @@ func faultHelp() string {
 	b.WriteString(`
 With each write struck "homeward reserve" returns 1 for no-quorum, lock-timeout and
 unavailable, 0 for lost-answer (it looks, and finds what it wrote), and 4 for
-lost-write. With every second one struck it tries again and returns 0.`)
+lost-write. After a lock-timeout:2 or lost-write:2 it tries again, and returns 0.`)
 	return b.String()
 }
 
