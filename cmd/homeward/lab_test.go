@@ -165,6 +165,7 @@ func standIn(t *testing.T, chains ...string) string {
 	path := filepath.Join(t.TempDir(), agentName)
 	script := `#!/bin/sh -eu
 test "$1" = node
+echo "$@" >>"$0.told"
 sleep 600 &
 while :; do
 	nft list table inet homeward >/dev/null 2>&1 || nft -f - <<RULES

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,13 @@ func (t *tool) labExec(ctx context.Context, args []string) error {
 		return t.printHosts(dir)
 	case 1:
 		return usage("no program to run on %s: homeward lab exec %s -- COMMAND", args[0], args[0])
+	}
+	hosts, err := dir.readHosts()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(hosts, func(h host) bool { return h.Name == args[0] }) {
+		return usage("no host %q in this lab: homeward lab exec lists them", args[0])
 	}
 	in, okIn := t.inherited.in.(*os.File)
 	out, okOut := t.inherited.out.(*os.File)

@@ -26,6 +26,8 @@ func (k *stateKeeper) open() (*pvesim.State, error) {
 	st, err := pvesim.LoadState(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		st = pvesim.NewState()
+	} else if errors.Is(err, pvesim.ErrNoState) {
+		return nil, usage("--state: %w: give a file that the simulator wrote or that --example-state printed, or one that does not exist yet and will be made", err)
 	} else if err != nil {
 		return nil, usage("--state: %w", err)
 	} else if k.last, err = os.Stat(k.path); err != nil {
@@ -58,4 +60,27 @@ func (k *stateKeeper) save(st *pvesim.State) error {
 	var err error
 	k.last, err = os.Stat(k.path)
 	return err
+}
+
+// exampleState prints a state for --state.
+func (t *tool) exampleState() error {
+	st, err := pvesim.ExampleState()
+	if err != nil {
+		return err
+	}
+	return encode(t.out, "json", st)
+}
+
+// labTokenOf finds the token that the lines give; an empty id is the one that may
+// do all.
+func labTokenOf(st *pvesim.State, id string) (labToken, error) {
+	if id == "" {
+		id, secret := st.FirstToken()
+		return labToken{id, secret}, nil
+	}
+	secret, ok := st.Token(id)
+	if !ok {
+		return labToken{}, usage("--token: the state has no token %q", id)
+	}
+	return labToken{id, secret}, nil
 }

@@ -35,8 +35,14 @@ func (t *tool) labUpCommand() *cobra.Command {
 background until "homeward lab down". "homeward lab exec" runs programs inside its
 hosts. Each user can have one, and more by another directory in HOMEWARD_LAB_DIR.
 
---without-agent leaves the replies to you: the nodes have Talos's routing rules,
-and nothing that marks packets.`,
+Break what you like: the agent puts marks, rules and routes back. The routes it does
+because here no Talos does (--routes=manage); a cluster's agents only check them.
+
+--without-agent leaves the replies to you: the nodes have Talos's routing rules, and
+nothing that marks packets, nor anything that puts routes back. After a link was down:
+
+  homeward lab exec node1 -- ip route replace 203.0.113.0/24 dev ens19 table 251
+  homeward lab exec node1 -- ip route replace default via 203.0.113.1 dev ens19 table 251`,
 		Example: `  homeward lab up
   homeward lab exec node1 -- nft list ruleset
   homeward lab down`,
@@ -56,7 +62,9 @@ func (t *tool) labUp(ctx context.Context, f labUpFlags) error {
 		if err != nil {
 			return err
 		}
-		program = demo.Agent(agent, "--listen=127.0.0.1:9465")
+		// Nothing plays Talos here, which puts routes back when a link was down: the
+		// last of two flags counts.
+		program = demo.Agent(agent, "--listen=127.0.0.1:9465", "--routes=manage")
 	}
 	dir := labDir()
 	if f.foreground {
@@ -68,10 +76,15 @@ func (t *tool) labUp(ctx context.Context, f labUpFlags) error {
 	if err := t.printHosts(dir); err != nil {
 		return err
 	}
+	repairs := "The agents repair it: rules, routes and marks."
+	if f.withoutAgent {
+		repairs = "No agent runs, and nothing repairs it: homeward lab up --help has the routes."
+	}
 	_, err := fmt.Fprint(t.out, `
 Ask for an ingress address from behind the router; the backend repeats "homeward":
   homeward lab exec behind -- bash -c 'exec 3<>/dev/tcp/203.0.113.75/8000; printf "homeward\0\0\0\14" >&3; timeout 2 head -c 8 <&3 && echo'
-Watch, break and repair: homeward lab exec node1 -- nft list ruleset, ip rule, tcpdump -ni ens19, bash.
+Watch and break: homeward lab exec node1 -- nft list ruleset, ip rule, tcpdump -ni ens19, ip link set ens19 down, bash.
+`+repairs+`
 End it: homeward lab down
 `)
 	return err

@@ -30,7 +30,7 @@ func TestLabUpExecDown(t *testing.T) {
 		"the exit code is the program's":         {[]string{"node2", "--", "sh", "-c", "echo no >&2; exit 7"}, result{7, "", "no\n"}},
 		"the host's own links":                   {[]string{"node1", "--", "sh", "-c", "cd /sys/class/net && echo ens*"}, result{0, "ens18 ens19\n", ""}},
 		"a host without a program":               {[]string{"node1"}, result{2, "", "homeward: no program to run on node1: homeward lab exec node1 -- COMMAND\n"}},
-		"an unknown host":                        {[]string{"node9", "--", "true"}, result{1, "", "homeward: running true on node9 in the lab: no host \"node9\" in this lab\n"}},
+		"an unknown host":                        {[]string{"node9", "--", "true"}, result{2, "", "homeward: no host \"node9\" in this lab: homeward lab exec lists them\n"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +49,24 @@ func TestLabUpExecDown(t *testing.T) {
 		for _, line := range lines[1:] {
 			if got := r.run("lab", "exec", strings.Fields(line)[0], "--", "true"); got.code != 0 {
 				t.Errorf("%s: exit %d: %s", line, got.code, got.err)
+			}
+		}
+	})
+	t.Run("the agents own the routes, which no Talos puts back", func(t *testing.T) {
+		told, err := os.ReadFile(agent + ".told")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(told)) {
+			flags := strings.Fields(line)
+			last := ""
+			for _, flag := range flags {
+				if value, ok := strings.CutPrefix(flag, "--routes="); ok {
+					last = value
+				}
+			}
+			if last != "manage" {
+				t.Errorf("an agent was told %q", flags)
 			}
 		}
 	})
@@ -75,6 +93,27 @@ func TestLabWithoutAgentLosesReplies(t *testing.T) {
 	if got.code != 124 {
 		t.Errorf("asking without an agent: exit %d, want 124 (timed out): %s", got.code, got.err)
 	}
+	t.Run("the help's commands put the routes back", func(t *testing.T) {
+		for _, state := range []string{"down", "up"} {
+			if got := r.run("lab", "exec", "node1", "--", "ip", "link", "set", "ens19", state); got.code != 0 {
+				t.Fatalf("%+v", got)
+			}
+		}
+		routes := func() string { return r.run("lab", "exec", "node1", "--", "ip", "route", "show", "table", "251").out }
+		if got := routes(); got != "" {
+			t.Fatalf("the routes are still there: %s", got)
+		}
+		for line := range strings.Lines(r.run("lab", "up", "--help").out) {
+			if strings.Contains(line, "ip route replace") {
+				if got := r.run(strings.Fields(line)[1:]...); got.code != 0 {
+					t.Errorf("%s: %+v", line, got)
+				}
+			}
+		}
+		if got := routes(); strings.Count(got, "dev ens19") != 2 {
+			t.Errorf("table 251 has %q", got)
+		}
+	})
 	if got := r.run("lab", "down"); got.code != 0 {
 		t.Errorf("lab down: exit %d: %s", got.code, got.err)
 	}

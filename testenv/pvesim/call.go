@@ -139,11 +139,7 @@ func (c *call) lock() string {
 // file is what a call without a cluster-wide lock writes.
 func (c *call) file() string {
 	if vmid := c.params["vmid"]; vmid != "" {
-		kind := QEMU
-		if strings.Contains(c.method.Path, "/lxc/") {
-			kind = LXC
-		}
-		return "nodes/" + c.params["node"] + "/" + kind.directory() + "/" + vmid + ".conf"
+		return "nodes/" + c.params["node"] + "/" + c.kind().directory() + "/" + vmid + ".conf"
 	}
 	return "nodes/" + c.params["node"] + "/host.fw"
 }

@@ -20,7 +20,8 @@
 // parameter that names the node that answers, the permission rule, and the
 // parameters' definitions without any text for people. Equal definitions stand
 // once; where two methods have one name with different definitions the second is
-// NAME#2. Perl's (?^: in patterns became (?:. Of the property strings only netN's
+// NAME#2. Removing, starting and stopping a guest have no parameters that only
+// migrations use. Perl's (?^: in patterns became (?:. Of the property strings only netN's
 // and the agent's have their keys, because the others' values do not matter here.
 // A later version of Proxmox VE is taken over by making the table anew.
 //
@@ -31,8 +32,12 @@
 //   - One kind of authentication: API tokens, which have the rights of their grants.
 //     There are no users, groups, tickets or realms; Permissions.Modify on a path
 //     lets nobody change grants.
-//   - Guests are not made, started, moved or deleted over the API; a State's methods
-//     do that. A running VM always lets a NIC go that is taken from it.
+//   - Guests are made, started, stopped and deleted at once. They are not moved,
+//     cloned, restored or shut down, their disks are text, and what a real task would
+//     say failed is refused before there is one. A container that was started over
+//     the API has the addresses of its configuration; what is inside a VM only a
+//     State says. A running VM always lets a NIC go that is taken from it, and IPAM
+//     keeps the addresses of guests that are gone.
 //   - Nothing filters: firewall rules, sets and options are kept and checked, not
 //     applied. Of rules the parts are checked that need each other, and that what
 //     they refer to exists; names of services, macros and ICMP types are not.

@@ -9,10 +9,7 @@ import (
 // guest gives the guest of the path. One that is elsewhere, or of the other kind,
 // does not exist on that node.
 func (c *call) guest() (*Guest, error) {
-	kind := QEMU
-	if strings.HasPrefix(c.method.Path, "/nodes/{node}/lxc") {
-		kind = LXC
-	}
+	kind := c.kind()
 	g, ok := c.state.guestByName(c.params["vmid"])
 	if !ok || g.Kind != kind || g.Node != c.params["node"] {
 		return nil, refuse("Configuration file 'nodes/%s/%s/%s.conf' does not exist", c.params["node"], kind.directory(), c.params["vmid"])

@@ -29,7 +29,7 @@ func putGuestConfig(c *call) (any, error) {
 		return nil, errModified()
 	}
 	if lock := g.Config["lock"]; lock != "" && c.params["skiplock"] != "1" {
-		return nil, refuse("%s is locked (%s)", map[GuestKind]string{QEMU: "VM", LXC: "CT"}[g.Kind], lock)
+		return nil, refuse("%s is locked (%s)", g.Kind.called(), lock)
 	}
 	sets, drops, err := c.changes()
 	if err != nil {
@@ -62,7 +62,7 @@ func putGuestConfig(c *call) (any, error) {
 func (c *call) changes() (sets map[string]string, drops []string, err error) {
 	sets = map[string]string{}
 	for key, value := range c.params {
-		if slices.Contains(control, key) {
+		if slices.Contains(control, key) || slices.Contains(creation, key) {
 			continue
 		}
 		if err := c.mayOption(key); err != nil {
@@ -111,10 +111,10 @@ func (c *call) mayOption(key string) error {
 		privilege = "VM.Config.Cloudinit"
 	}
 	path := "/vms/" + c.params["vmid"]
-	if privilege == "VM.Config.Network" && strings.HasPrefix(key, "ipconfig") && c.state.may(c.token, path, "VM.Config.Cloudinit") {
+	if privilege == "VM.Config.Network" && strings.HasPrefix(key, "ipconfig") && c.mayGuest("VM.Config.Cloudinit") {
 		return nil
 	}
-	if !c.state.may(c.token, path, privilege) {
+	if !c.mayGuest(privilege) {
 		return forbidden(path, privilege)
 	}
 	return nil

@@ -40,6 +40,10 @@ func handlers() map[string]handler {
 	for _, kind := range []string{"qemu", "lxc"} {
 		base := "/nodes/{node}/" + kind
 		h["GET "+base] = listGuests
+		h["POST "+base] = createGuest
+		h["DELETE "+base+"/{vmid}"] = destroyGuest
+		h["POST "+base+"/{vmid}/status/start"] = startGuest
+		h["POST "+base+"/{vmid}/status/stop"] = stopGuest
 		h["GET "+base+"/{vmid}/config"] = getGuestConfig
 		h["PUT "+base+"/{vmid}/config"] = putGuestConfig
 		h["GET "+base+"/{vmid}/pending"] = getGuestPending

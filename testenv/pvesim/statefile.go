@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 
 // fileKind is how a state's file is known.
 const fileKind = "homeward proxmox simulator state 1"
+
+// ErrNoState says of a file that it is no state at all.
+var ErrNoState = errors.New("it is no state of the Proxmox simulator")
 
 // stateFile is a State as JSON.
 type stateFile struct {
@@ -36,14 +40,29 @@ func (st *State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
+// readStateFile reads a file's parts. A name that no part has is a slip of whoever
+// wrote the file by hand; a cluster that says nothing of its quorum has one.
+func readStateFile(text []byte) (stateFile, error) {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return stateFile{}, err
+	}
+	if head.Kind != fileKind {
+		return stateFile{}, fmt.Errorf("%w: its kind is %q, not %q", ErrNoState, head.Kind, fileKind)
+	}
+	f := stateFile{Quorate: true}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	return f, dec.Decode(&f)
+}
+
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (st *State) UnmarshalJSON(text []byte) error {
-	var f stateFile
-	if err := json.Unmarshal(text, &f); err != nil {
+	f, err := readStateFile(text)
+	if err != nil {
 		return err
-	}
-	if f.Kind != fileKind {
-		return fmt.Errorf("it is not a state of this simulator: its kind is %q, not %q", f.Kind, fileKind)
 	}
 	fresh := State{name: f.Name, quorate: f.Quorate}
 	for name, n := range f.Nodes {
@@ -91,14 +110,22 @@ func (st *State) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// LoadState reads a state's file; the error wraps fs.ErrNotExist when there is none.
+// LoadState reads a state's file; the error wraps fs.ErrNotExist when there is none,
+// and ErrNoState when the file is another kind of thing.
 func LoadState(path string) (*State, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, fmt.Errorf("%s: %w: it is not a JSON object", path, ErrNoState)
+	}
 	st := &State{}
-	if err := json.Unmarshal(text, st); err != nil {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(text, st); errors.As(err, &syntax) {
+		line := 1 + bytes.Count(text[:syntax.Offset], []byte("\n"))
+		return nil, fmt.Errorf("%s: line %d: %w", path, line, err)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return st, nil
