@@ -68,9 +68,9 @@ func faultHelp() string {
 	b.WriteString("--fault lets each request fail, or with :EVERY each EVERYth of those it strikes:\n\n")
 	table(&b, rows)
 	b.WriteString(`
-With each write struck "homeward reserve" returns 1 for no-quorum, lock-timeout and
-unavailable, 0 for lost-answer (it looks, and finds what it wrote), and 4 for
-lost-write. After a lock-timeout:2 or lost-write:2 it tries again, and returns 0.`)
+With each write struck "homeward reserve" returns 1 for no-quorum and lock-timeout,
+0 for lost-answer (it looks, and finds what it wrote), and 4 for lost-write and for
+unavailable. After a lock-timeout:2 or lost-write:2 it tries again, and returns 0.`)
 	return b.String()
 }
 

@@ -36,7 +36,7 @@ func TestExitCodesUnderFaults(t *testing.T) {
 		{"lost-answer", exitDifference, exitDone, exitDone},
 		{"lost-write:2", exitDifference, exitDone, exitDone},
 		{"lost-write", exitDifference, exitUnknown, exitDifference},
-		{"unavailable", exitFailed, exitFailed, exitFailed},
+		{"unavailable", exitUnknown, exitUnknown, exitUnknown},
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			r := newLabRun(t)
