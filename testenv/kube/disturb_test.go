@@ -101,7 +101,7 @@ func testFlush(t *testing.T, l *kube.Lab) {
 	for _, m := range l.Machines {
 		before, err := m.ReturnPathRules()
 		must(t, err)
-		must(t, m.FlushRuleset())
+		must(t, m.FlushNFT(t.Context()))
 		began := time.Now()
 		must(t, kube.WaitFor(within(t, 10*time.Second), "the product's table", m.HasReturnPathRules(before)))
 		t.Logf("%s: the table was back after at most %s", m.Name, time.Since(began).Round(time.Millisecond))
@@ -138,4 +138,5 @@ func testTakeover(t *testing.T, l *kube.Lab) {
 	}
 	must(t, announcer.Mend())
 	must(t, announcer.StartSpeaker())
+	must(t, kube.WaitFor(within(t, time.Minute), "the first speaker to announce again", l.AnnouncedBy(service, announcer)))
 }

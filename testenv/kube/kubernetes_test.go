@@ -23,6 +23,7 @@ func TestRealKubernetes(t *testing.T) {
 		judge(t, l, netlab.PathExternal)
 	})
 	t.Run("the generated Traefik service", func(t *testing.T) { testTraefik(t, l) })
+	change(t, l)
 	disturb(t, l)
 	t.Run("iptables mode, the agent", func(t *testing.T) {
 		switchProxies(t, l, kube.ProxyIPTables)

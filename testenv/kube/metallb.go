@@ -68,12 +68,12 @@ func (l *Lab) startMetalLB(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for _, s := range l.Services() {
-		got, err := l.WaitAddress(ctx, "default", s.name())
+		got, err := l.WaitAddress(ctx, "default", s.Name)
 		if err != nil {
 			return err
 		}
 		if got != s.Address {
-			return fmt.Errorf("service %s has address %s instead of %s", s.name(), got, s.Address)
+			return fmt.Errorf("service %s has address %s instead of %s", s.Name, got, s.Address)
 		}
 	}
 	return nil
@@ -112,4 +112,27 @@ func (l *Lab) Announcer(ctx context.Context, s Service) (*Machine, error) {
 		return fmt.Errorf("no machine was asked")
 	})
 	return found, err
+}
+
+// AnnouncedBy gives a condition: a Service's requests arrive on this machine.
+func (l *Lab) AnnouncedBy(s Service, m *Machine) func(context.Context) error {
+	return func(ctx context.Context) error {
+		now, err := l.Announcer(ctx, s)
+		if err == nil && now != m {
+			err = fmt.Errorf("%s does", now.Name)
+		}
+		return err
+	}
+}
+
+// AnnounceFrom confines the plan's L2Advertisement to one machine with
+// nodeSelectors, or with "" takes that back.
+func (l *Lab) AnnounceFrom(ctx context.Context, machine string) error {
+	selectors := "null"
+	if machine != "" {
+		selectors = fmt.Sprintf(`[{"matchLabels": {"kubernetes.io/hostname": %q}}]`, machine)
+	}
+	_, err := l.Kubectl(ctx, nil, "-n", "metallb-system", "patch", "l2advertisement", "ingress",
+		"--type=merge", "-p", `{"spec": {"nodeSelectors": `+selectors+`}}`)
+	return err
 }

@@ -23,13 +23,13 @@ func (l *Lab) applyObjects(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{"metallb.yaml", "traefik.yaml"} {
-		if err := l.applyGenerated(ctx, name); err != nil {
+		if err := l.ApplyGenerated(ctx, name); err != nil {
 			return err
 		}
 	}
 	var text strings.Builder
 	for _, s := range l.Services() {
-		text.WriteString(s.manifest())
+		text.WriteString(s.Manifest())
 	}
 	if err := l.Apply(ctx, text.String()); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (l *Lab) applyObjects(ctx context.Context) error {
 	return l.standInPods(ctx)
 }
 
-// applyGenerated applies one of the files that the product generated.
-func (l *Lab) applyGenerated(ctx context.Context, name string) error {
+// ApplyGenerated applies one of the files that the product generated.
+func (l *Lab) ApplyGenerated(ctx context.Context, name string) error {
 	text, err := l.Product.File(AgentPod, "kubernetes", name)
 	if err != nil {
 		return err
@@ -50,6 +50,12 @@ func (l *Lab) applyGenerated(ctx context.Context, name string) error {
 // Apply applies objects.
 func (l *Lab) Apply(ctx context.Context, text string) error {
 	_, err := l.Kubectl(ctx, []byte(text), "apply", "-f", "-")
+	return err
+}
+
+// Delete deletes an object of namespace default.
+func (l *Lab) Delete(ctx context.Context, kind, name string) error {
+	_, err := l.Kubectl(ctx, nil, "delete", kind, name)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -21,6 +22,9 @@ var clusterYAML string
 
 // AgentImage is the agent's image in the plan.
 const AgentImage = "lab.invalid/homeward-agent:v1"
+
+// agentSection makes the plan's static pods the agent.
+const agentSection = "agent: {image: " + AgentImage + "}\n"
 
 // Kind is one of the product's two static pods.
 type Kind string
@@ -55,13 +59,21 @@ func makeProduct(ctx context.Context, repository, dir string) (*Product, error) 
 	if err := run(ctx, dir, p.Homeward, "image", "build", "--output", p.Image, "--tag", AgentImage); err != nil {
 		return nil, err
 	}
-	agent := "agent: {image: " + AgentImage + "}\n"
-	for kind, section := range map[Kind]string{AgentPod: agent, NFTPod: ""} {
+	for kind, section := range map[Kind]string{AgentPod: agentSection, NFTPod: ""} {
 		if err := p.generate(ctx, kind, clusterYAML+section); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// poolLine is the plan's line that an operator changes to grow the pool.
+var poolLine = regexp.MustCompile(`(?m)^( *ingress_pool: ).*$`)
+
+// Regenerate changes the plan's pool, written as cluster.yaml has it, and has the
+// tool update what it generated for the agent.
+func (p *Product) Regenerate(ctx context.Context, pool string) error {
+	return p.generate(ctx, AgentPod, poolLine.ReplaceAllString(clusterYAML, "${1}"+pool)+agentSection)
 }
 
 // generate has the tool check a plan and write its files.

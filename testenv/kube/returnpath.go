@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 )
 
-// returnPath is the name of the product's static pod and of its nftables table's
-// owner.
+// The names of the product's static pod and of its nftables table.
 const (
 	returnPathName  = "homeward-return-path"
 	returnPathTable = "homeward"
@@ -104,3 +104,21 @@ func (l *Lab) RemoveReturnPath(ctx context.Context) error {
 
 // ReturnPathRules gives how many rules the product's table has, zero without it.
 func (m *Machine) ReturnPathRules() (int, error) { return m.RulesOf("inet", returnPathTable) }
+
+// LacksDestination gives a condition: the product's table marks no requests for
+// an address that it has marked before.
+func (m *Machine) LacksDestination(address netip.Addr) func(context.Context) error {
+	return func(ctx context.Context) error {
+		out, err := m.mounts.Command(ctx, "nft", "list", "table", "inet", returnPathTable).Output()
+		if err == nil && strings.Contains(string(out), address.String()) {
+			err = fmt.Errorf("%s is in the table", address)
+		}
+		return err
+	}
+}
+
+// FlushNFT is "nft flush ruleset", which takes kube-proxy's tables too.
+func (m *Machine) FlushNFT(ctx context.Context) error {
+	_, err := m.mounts.Command(ctx, "nft", "flush", "ruleset").Output()
+	return err
+}

@@ -13,6 +13,8 @@ import (
 // Service is one LoadBalancer Service of the matrix: one backend, one policy, one
 // port for TCP and UDP.
 type Service struct {
+	// Name is the Service's in Kubernetes.
+	Name   string
 	Policy netlab.Policy
 	// Backend is the machine that the backend is on, HostNetwork whether it is a
 	// process of the node's own network.
@@ -27,17 +29,18 @@ type Service struct {
 const (
 	podPort  = 8080
 	hostPort = 8090
-	// TraefikPort is where the stand-in for Traefik's pod listens.
+	// traefikPort is where the stand-in for Traefik's pod listens.
 	traefikPort = 8000
 )
 
-// name is the Service's in Kubernetes.
-func (s Service) name() string {
+// named gives the Service a name that says what it is.
+func (s Service) named() Service {
 	kind := "pod"
 	if s.HostNetwork {
 		kind = "host"
 	}
-	return strings.ToLower(fmt.Sprintf("%s-%s-%s", s.Policy, kind, s.Backend))
+	s.Name = strings.ToLower(fmt.Sprintf("%s-%s-%s", s.Policy, kind, s.Backend))
+	return s
 }
 
 // Target is what clients ask.
@@ -61,11 +64,14 @@ func (l *Lab) Services() []Service {
 			})
 		}
 	}
+	for i := range services {
+		services[i] = services[i].named()
+	}
 	return services
 }
 
-// manifest is the Service as Kubernetes takes it.
-func (s Service) manifest() string {
+// Manifest is the Service as Kubernetes takes it, pinned to its address.
+func (s Service) Manifest() string {
 	app, port := "echo", podPort
 	if s.HostNetwork {
 		app, port = "echo-host", hostPort
@@ -83,7 +89,7 @@ spec:
   - {name: t, protocol: TCP, port: %d, targetPort: %d}
   - {name: u, protocol: UDP, port: %d, targetPort: %d}
 ---
-`, s.name(), s.Address, s.Policy, s.Policy, app, s.Backend, s.Port, port, s.Port, port)
+`, s.Name, s.Address, s.Policy, s.Policy, app, s.Backend, s.Port, port, s.Port, port)
 }
 
 // backendManifest is a static pod that echoes.
