@@ -3,6 +3,7 @@
 package kube_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -65,6 +66,7 @@ func loaded(l *kube.Lab) []kube.Service {
 func noReplyLost(t *testing.T, l *kube.Lab, f func()) {
 	t.Helper()
 	var loads []*netlab.Load
+	var stops []func() netlab.LoadResult
 	var names []string
 	for _, s := range loaded(l) {
 		for _, p := range []netlab.Protocol{netlab.TCP, netlab.UDP} {
@@ -72,8 +74,10 @@ func noReplyLost(t *testing.T, l *kube.Lab, f func()) {
 				From: l.Net.Behind, Protocol: p, Target: s.Target(), Rate: 20, Connections: 4,
 			})
 			must(t, err)
-			t.Cleanup(func() { load.Stop() })
-			loads, names = append(loads, load), append(names, s.Target().String()+" "+string(p))
+			stop := sync.OnceValue(load.Stop)
+			defer stop()
+			loads, stops = append(loads, load), append(stops, stop)
+			names = append(names, s.Name+" "+string(p))
 		}
 	}
 	f()
@@ -83,8 +87,8 @@ func noReplyLost(t *testing.T, l *kube.Lab, f func()) {
 		}
 	}
 	var requests int
-	for i, load := range loads {
-		result := load.Stop()
+	for i, stop := range stops {
+		result := stop()
 		requests += result.Requests
 		if result.Lost > 0 || result.Broken > 0 {
 			t.Errorf("%s: %d of %d replies lost, %d connections broken, none for %s",
@@ -108,6 +112,7 @@ func testFlush(t *testing.T, l *kube.Lab) {
 	}
 	must(t, l.StopProxies())
 	must(t, l.StartProxies(t.Context(), kube.ProxyNFTables))
+	must(t, l.WaitServed(t.Context()))
 	judge(t, l, netlab.PathExternal)
 }
 

@@ -82,6 +82,7 @@ func switchProxies(t *testing.T, l *kube.Lab, mode kube.ProxyMode) {
 	must(t, l.StopProxies())
 	must(t, l.CleanProxies(t.Context()))
 	must(t, l.StartProxies(t.Context(), mode))
+	must(t, l.WaitServed(t.Context()))
 }
 
 // testTraefik asks the Service of the generated traefik.yaml, which names its

@@ -78,10 +78,11 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 			return err
 		}},
 		{"control plane", func() error { return l.startControlPlane(ctx) }},
-		{"nodes", func() error { return l.startMachines(ctx) }},
 		{"objects", func() error { return l.applyObjects(ctx) }},
+		{"nodes", func() error { return l.startMachines(ctx) }},
 		{"MetalLB", func() error { return l.startMetalLB(ctx) }},
 		{"kube-proxy", func() error { return l.StartProxies(ctx, ProxyNFTables) }},
+		{"services", func() error { return l.WaitServed(ctx) }},
 	}
 	for _, step := range build {
 		fmt.Fprintf(o.Progress, "lab: %s\n", step.what)

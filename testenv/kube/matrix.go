@@ -56,6 +56,23 @@ func (l *Lab) Matrix(ctx context.Context) ([]Cell, error) {
 	return l.ask(ctx, cells)
 }
 
+// WaitServed waits until every request of the matrix arrives on a machine and a
+// backend answers it, wherever the reply goes then: MetalLB announces, Pods are
+// ready, kube-proxy knows them.
+func (l *Lab) WaitServed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	return WaitFor(ctx, "every service", func(ctx context.Context) error {
+		cells, err := l.Matrix(ctx)
+		for _, c := range cells {
+			if err == nil && (c.Announcer == "" || c.Path == netlab.PathNone) {
+				err = fmt.Errorf("%s over %s: asked on %q, no reply", c.Service.Name, c.Protocol, c.Announcer)
+			}
+		}
+		return err
+	})
+}
+
 // askTimeout is how long a client waits. What is answered at all is answered in
 // milliseconds; a SYN is repeated once.
 const askTimeout = 2500 * time.Millisecond

@@ -22,13 +22,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "echo: give an address to listen on, or pause")
 		os.Exit(2)
 	}
-	if err := serve(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "echo:", err)
-		os.Exit(1)
-	}
+	fmt.Fprintln(os.Stderr, "echo:", serve(os.Args[1]))
+	os.Exit(1)
 }
 
-// serve answers on wildcard sockets, as most servers have them.
+// serve answers on wildcard sockets, as most servers have them, until one fails.
 func serve(address string) error {
 	listener, err := net.Listen("tcp4", address)
 	if err != nil {
