@@ -87,7 +87,8 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	for _, step := range build {
 		fmt.Fprintf(o.Progress, "lab: %s\n", step.what)
 		if err := step.do(); err != nil {
-			return nil, errors.Join(fmt.Errorf("making the lab's %s: %w", step.what, err), l.Close())
+			err = fmt.Errorf("making the lab's %s: %w\n%s", step.what, err, l.LogTails(12))
+			return nil, errors.Join(err, l.Close())
 		}
 	}
 	return l, nil

@@ -31,7 +31,12 @@ func newLab(t *testing.T) *kube.Lab {
 		Repository: repository, Logs: filepath.Join(repository, "out", "e2e", "logs"), Progress: os.Stderr,
 	})
 	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(l.LogTails(12))
+		}
+		must(t, l.Close())
+	})
 	return l
 }
 
