@@ -14,7 +14,7 @@ FUZZTIME ?= 20s
 MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
 MODULES := $(patsubst go.mod,.,$(MODULES))
 
-.PHONY: help build deb demo check test test-vm bench fuzz golden clean
+.PHONY: help build deb demo check test test-vm e2e bench fuzz golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,12 @@ test: ## every test; no root, no Proxmox
 test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLAN bridge, hot plug
 	$(GO) run ./testenv/vm/fetch
 	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
+
+# The parts are built once, in about ten minutes on two idle cores, and kept in the
+# user's cache directory (HOMEWARD_KUBE_CACHE moves it).
+e2e: build ## (not finished) real Kubernetes and MetalLB in namespaces; root, containerd, runc, CNI plugins
+	cd testenv/kube && $(GO) run ./parts/build
+	cd testenv/kube && HOMEWARD_KUBE=1 $(GO) test -count=1 -timeout 25m -v .
 
 bench: build ## plan and generate at 10 to 5,000 machines; inventories; the agent against the shell loop; a segment under flood; probe against known cuts
 	$(GO) test -run '^$$' -bench . -benchmem ./netplan ./talosgen ./agent/segment ./agent/ledger/... ./agent/pvefs ./agent/proxmox ./cmd/homeward/...

@@ -19,6 +19,7 @@ const reportFD = 3
 // carries on outside. It ends the process when it fails: the parent is the one
 // to decide what happens then.
 func arrive() error {
+	cgroups := os.Getenv(envSetup) == asRoot
 	if err := os.Unsetenv(envSetup); err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func arrive() error {
 	if report == nil {
 		return errors.New("entering the lab: no descriptor to report on")
 	}
-	err := prepare()
+	err := prepare(cgroups)
 	said := readyWord
 	if err != nil {
 		said = err.Error()
@@ -42,11 +43,15 @@ func arrive() error {
 
 // prepare makes the namespaces usable, and with each step proves that we may do
 // what the lab does: some systems allow the namespace and refuse its powers.
-func prepare() error {
+func prepare(cgroups bool) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
-	if err := mountSys(); err != nil {
+	mount := mountSys
+	if cgroups {
+		mount = mountSysWithCgroups
+	}
+	if err := mount(); err != nil {
 		return err
 	}
 	lo, err := netlink.LinkByName("lo")

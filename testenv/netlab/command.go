@@ -18,8 +18,10 @@ import (
 // this process does. What Start started must be waited for.
 type Cmd struct {
 	*exec.Cmd
-	host  *Host
-	ended chan struct{}
+	host *Host
+	// mounts nil gives the program a mount namespace of its own.
+	mounts *Mounts
+	ended  chan struct{}
 }
 
 // Command prepares a program to run inside the host, with a /sys of its own that
@@ -63,6 +65,9 @@ func (c *Cmd) Start() error {
 func (c *Cmd) enter() error {
 	if err := netns.Set(netns.NsHandle(c.host.FD())); err != nil {
 		return err
+	}
+	if c.mounts != nil {
+		return c.mounts.enter()
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("making a mount namespace: %w", err)

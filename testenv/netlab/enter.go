@@ -17,6 +17,9 @@ const (
 	// envSetup is set only for the first process inside, which has to prepare
 	// the namespaces and report on descriptor 3.
 	envSetup = "HOMEWARD_NETLAB_SETUP"
+	// asRoot is envSetup's value where there is no user namespace and programs
+	// of the lab need the machine's control groups.
+	asRoot = "root"
 	// envForbidden is why the lab could not be entered, for Require.
 	envForbidden = "HOMEWARD_NETLAB_FORBIDDEN"
 )
@@ -114,6 +117,23 @@ func Enter() (code int, done bool, err error) {
 		}
 	}
 	if err != nil {
+		return 0, false, &ForbiddenError{Reason: err.Error()}
+	}
+	return code, true, nil
+}
+
+// EnterAsRoot is [Enter] without a user namespace and with the machine's control
+// groups in /sys/fs/cgroup: container runtimes need both. Only root may do it.
+// What the lab's programs change outside network and mounts (control groups,
+// sysctls that have no namespace) is the machine's and stays.
+func EnterAsRoot() (code int, done bool, err error) {
+	if os.Getenv(envSetup) != "" {
+		return 0, false, arrive()
+	}
+	if Inside() {
+		return 0, false, nil
+	}
+	if code, err = reexec(withCgroups); err != nil {
 		return 0, false, &ForbiddenError{Reason: err.Error()}
 	}
 	return code, true, nil

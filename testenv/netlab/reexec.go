@@ -22,7 +22,17 @@ type namespaceKind int
 const (
 	withUserNamespace namespaceKind = iota
 	withoutUserNamespace
+	// withCgroups is withoutUserNamespace with the machine's control groups.
+	withCgroups
 )
+
+// setup is what the second process is told to prepare.
+func (k namespaceKind) setup() string {
+	if k == withCgroups {
+		return asRoot
+	}
+	return "1"
+}
 
 // readyWord is what the second process reports when its namespaces are ready;
 // anything else is the reason why they are not.
@@ -48,7 +58,7 @@ func reexec(kind namespaceKind) (int, error) {
 
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = os.Args
-	cmd.Env = append(os.Environ(), envOutside+"="+outside, envSetup+"=1")
+	cmd.Env = append(os.Environ(), envOutside+"="+outside, envSetup+"="+kind.setup())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{reportChild}
 	cmd.SysProcAttr = attributes(kind)
@@ -89,7 +99,7 @@ func attributes(kind namespaceKind) *syscall.SysProcAttr {
 		Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS,
 		Pdeathsig:  unix.SIGKILL,
 	}
-	if kind == withoutUserNamespace {
+	if kind != withUserNamespace {
 		return attr
 	}
 	attr.Cloneflags |= unix.CLONE_NEWUSER

@@ -1,0 +1,138 @@
+//go:build linux
+
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"homeward/testenv/netlab"
+)
+
+// MetalLB's programs look for the Pods they run in. These objects stand in for
+// them; their node is none of the lab's, so that no kubelet takes them for its own.
+const (
+	standInController = "controller"
+	standInNode       = "none"
+	standInPod        = `apiVersion: v1
+kind: Pod
+metadata:
+  name: %s
+  namespace: metallb-system
+  labels: {app: metallb, component: %s}
+spec:
+  nodeName: ` + standInNode + `
+  hostNetwork: true
+  tolerations: [{operator: Exists}]
+  containers: [{name: c, image: none}]
+`
+	standInStatus = `{"status": {"phase": "Running", "podIP": %[1]q, "podIPs": [{"ip": %[1]q}], "hostIP": %[1]q,
+  "conditions": [{"type": "Ready", "status": "True"}]}}`
+)
+
+func speakerName(m *Machine) string { return "speaker-" + m.Name }
+
+// standInPods makes the Pod objects of MetalLB's programs.
+func (l *Lab) standInPods(ctx context.Context) error {
+	pods := []struct{ name, component, address string }{{standInController, "controller", controlAddress.String()}}
+	for _, m := range l.Machines {
+		pods = append(pods, struct{ name, component, address string }{speakerName(m), "speaker", m.PrivateAddress.String()})
+	}
+	for _, p := range pods {
+		if err := l.Apply(ctx, fmt.Sprintf(standInPod, p.name, p.component)); err != nil {
+			return err
+		}
+		_, err := l.Kubectl(ctx, nil, "-n", "metallb-system", "patch", "pod", p.name, "--subresource=status",
+			"--type=merge", "-p", fmt.Sprintf(standInStatus, p.address))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startMetalLB starts the controller and the speakers, and waits until every
+// Service has its address.
+func (l *Lab) startMetalLB(ctx context.Context) error {
+	_, err := l.start(l.Control.Command, "metallb-controller", l.set.Program("metallb-controller"),
+		"--namespace=metallb-system", "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation", "--log-level=info")
+	if err != nil {
+		return err
+	}
+	for _, m := range l.Machines {
+		if err := m.StartSpeaker(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for _, s := range l.Services() {
+		got, err := l.WaitAddress(ctx, "default", s.Name)
+		if err != nil {
+			return err
+		}
+		if got != s.Address {
+			return fmt.Errorf("service %s has address %s instead of %s", s.Name, got, s.Address)
+		}
+	}
+	return nil
+}
+
+// StartSpeaker starts the machine's speaker, again after it was killed.
+func (m *Machine) StartSpeaker() (err error) {
+	m.speaker, err = m.start("metallb-speaker", m.lab.set.Program("metallb-speaker"),
+		"--namespace=metallb-system", "--node-name="+m.Name, "--pod-name="+speakerName(m), "--port=0",
+		"--ml-bindaddr="+m.PrivateAddress.String(), "--ml-bindport=7946", "--ml-labels=app=metallb,component=speaker",
+		"--log-level=info")
+	return err
+}
+
+// KillSpeaker ends the speaker as the loss of its node would: it says nothing to
+// the others.
+func (m *Machine) KillSpeaker() error { return m.speaker.Kill() }
+
+// Announcer finds the machine that answers for a Service on the external network:
+// the one on which a client's request arrives.
+func (l *Lab) Announcer(ctx context.Context, s Service) (*Machine, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var found *Machine
+	err := WaitFor(ctx, "an announcer of "+s.Address.String(), func(ctx context.Context) error {
+		cells, err := l.ask(ctx, []Cell{{Service: s, Client: netlab.ClientBehind, Protocol: netlab.UDP}})
+		if err != nil {
+			return err
+		}
+		for _, m := range l.Machines {
+			if m.Name == cells[0].Announcer {
+				found = m
+				return nil
+			}
+		}
+		return fmt.Errorf("no machine was asked")
+	})
+	return found, err
+}
+
+// AnnouncedBy gives a condition: a Service's requests arrive on this machine.
+func (l *Lab) AnnouncedBy(s Service, m *Machine) func(context.Context) error {
+	return func(ctx context.Context) error {
+		now, err := l.Announcer(ctx, s)
+		if err == nil && now != m {
+			err = fmt.Errorf("%s does", now.Name)
+		}
+		return err
+	}
+}
+
+// AnnounceFrom confines the plan's L2Advertisement to one machine with
+// nodeSelectors, or with "" takes that back.
+func (l *Lab) AnnounceFrom(ctx context.Context, machine string) error {
+	selectors := "null"
+	if machine != "" {
+		selectors = fmt.Sprintf(`[{"matchLabels": {"kubernetes.io/hostname": %q}}]`, machine)
+	}
+	_, err := l.Kubectl(ctx, nil, "-n", "metallb-system", "patch", "l2advertisement", "ingress",
+		"--type=merge", "-p", `{"spec": {"nodeSelectors": `+selectors+`}}`)
+	return err
+}
