@@ -57,7 +57,7 @@ func (h *hostFlags) define(f *flag.FlagSet) {
 	f.StringVar(&h.addresses, "addresses", "", "`RANGES` to ask for besides: a-b, an address, or a network; comma separated")
 	f.StringVar(&h.gateway, "gateway", "", "`ADDRESS` of the segment's router, whose answer proves the path; by default the plan's")
 	f.StringVar(&h.witnesses, "witnesses", "", "further `ADDRESSES` that somebody is known to have, comma separated: an answer proves the path too")
-	f.StringVar(&h.pve, "pve", "", "`DIRECTORY` to name other guests' MACs from: /etc/pve on a Proxmox host")
+	f.StringVar(&h.pve, "pve", "", "`DIRECTORY` to name other guests' MACs from, and to learn what other clusters have reserved: /etc/pve on a Proxmox host")
 	f.DurationVar(&h.every, "every", segment.DefaultEvery, "`TIME` between two probes for an address: the bound of a take-over")
 	f.BoolVar(&h.once, "once", false, "probe once, print who answers, and end; exit 4 when the segment cannot be asked")
 	f.BoolVar(&h.check, "check", false, "as --once; exit 3 when a stranger answers, 4 when no known address does or the segment cannot be asked")

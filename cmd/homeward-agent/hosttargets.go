@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"homeward/agent/kernel"
+	"homeward/agent/ledger"
 	"homeward/agent/ledger/inventory"
 	"homeward/agent/pvefs"
 	"homeward/agent/segment"
@@ -89,7 +90,8 @@ func (w *watched) fromPlan(plan *netplan.Plan) (err error) {
 	return nil
 }
 
-// fromHost names MACs by the guests of this Proxmox cluster.
+// fromHost names MACs by the guests of this Proxmox cluster, and takes over what is
+// reserved on the segment.
 func (w *watched) fromHost(dir string) error {
 	node, err := os.Hostname()
 	if err != nil {
@@ -108,7 +110,42 @@ func (w *watched) fromHost(dir string) error {
 			}
 		}
 	}
+	w.fromRecord(s)
 	return nil
+}
+
+// fromRecord adds the addresses that other clusters have reserved on the segment: who
+// answers for them is for their owners to judge. Where the segment has no one name in
+// this Proxmox cluster there is no record to look into.
+func (w *watched) fromRecord(s *inventory.Snapshot) {
+	at := netplan.Segment{Bridge: w.leg.Bridge, VLAN: w.leg.VLAN}
+	if w.plan != nil && w.plan.External != nil {
+		at = w.plan.External.Segment
+	}
+	if located, err := inventory.Locate(s, at); err == nil {
+		at = located
+	}
+	name, err := ledger.SetName(at)
+	if err != nil {
+		return
+	}
+	known := map[netip.Addr]bool{}
+	for _, t := range w.targets {
+		known[t.Address] = true
+	}
+	for _, set := range s.Sets {
+		if set.VMID != 0 || set.Name != name {
+			continue
+		}
+		for _, m := range set.Members {
+			a, err := netip.ParseAddr(m.CIDR)
+			if err != nil || !a.Is4() || known[a] || len(w.targets) >= segment.MaxAddresses {
+				continue
+			}
+			known[a] = true
+			w.targets = append(w.targets, segment.Target{Address: a, Use: segment.UseReserved})
+		}
+	}
 }
 
 // fromFlags adds what the command line names. What the plan has already stays what

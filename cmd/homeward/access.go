@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -127,6 +128,7 @@ func localSnapshot() (*inventory.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this host's name: %w", err)
 	}
+	name, _, _ = strings.Cut(name, ".") // Proxmox names its nodes without the domain
 	return pvefs.ReadDir(name, pvefs.ClusterDir, pvefs.NetworkDir)
 }
 
