@@ -133,7 +133,7 @@ func TestRun(t *testing.T) {
 		{"version with a word", []string{"version", "x"}, exitUsage, "", "unexpected word"},
 		{"node without flags", []string{"node"}, exitUsage, "", "--gateway: is missing"},
 		{"cleanup with a wrong owner", []string{"cleanup", "--routes=x"}, exitUsage, "", "--routes"},
-		{"status of nobody", []string{"status", "--listen=127.0.0.1:1"}, exitUnknown, "", "asking the agent"},
+		{"status of nobody", []string{"status", "--listen=127.0.0.1:1"}, exitUnknown, "", "no agent listens at 127.0.0.1:1"},
 		{"status nowhere", []string{"status", "--listen=0"}, exitUsage, "", "give the one address"},
 	}
 	for _, tt := range tests {
