@@ -2,13 +2,9 @@ package proxmox
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 
 	"golang.org/x/sync/errgroup"
-
-	"homeward/agent/ledger"
 )
 
 // hidden looks at each node that answers.
@@ -38,15 +34,13 @@ func (r *reader) ports(ctx context.Context, node string, seen map[int]bool) erro
 		} `json:"ports"`
 	}
 	err := r.get(ctx, node, Path("nodes", node, "sdn", "zones", "localnetwork", "bridges"), nil, &bridges)
-	var answer *Error
-	if errors.As(err, &answer) && (answer.Status == http.StatusNotImplemented || errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrGone)) {
-		return nil // a right that lacks has been noted with the others
-	}
-	if r.isDown(node) != nil {
-		return nil // that has been noted with its interfaces
-	}
 	if err != nil {
-		return r.failed(ctx, "node "+node+", who has a port at its bridges", err)
+		// It only adds to what the lists say: a node or a right that lacks has been
+		// noted with them, and not every server can answer this.
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
 	}
 	for _, b := range bridges {
 		for _, p := range b.Ports {
