@@ -59,9 +59,13 @@ func wholeRules() (rules []netplan.Rule, err error) {
 	return rules, nil
 }
 
-// silent says that nothing has come for a subscription so far.
+// wordOfChange is how long the word of a change may come after the change. A deadline
+// that has passed already would let nothing be read, also what has come long ago.
+const wordOfChange = 5 * time.Millisecond
+
+// silent says that nothing has come for a subscription, and that nothing comes soon.
 func silent(c *events.Conn) (bool, error) {
-	if err := c.SetReadDeadline(time.Unix(1, 0)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(wordOfChange)); err != nil {
 		return false, fmt.Errorf("setting a deadline: %w", err)
 	}
 	_, err := c.Receive()
