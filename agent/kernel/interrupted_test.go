@@ -157,7 +157,11 @@ func TestListingsDuringChanges(t *testing.T) {
 				k.log = slog.New(slog.NewTextHandler(seen, &slog.HandlerOptions{Level: slog.LevelDebug}))
 				run(t, "ip", "link", "set", "lo", "up")
 				batch(t, tt.commands, tt.fill)
-				changes, stop := flipping(t, tt.flip)
+				began := time.Now()
+				if _, err := tt.list(k); err != nil {
+					t.Fatal(err)
+				}
+				changes, stop := flipping(t, time.Since(began), tt.flip)
 				defer stop()
 				caught, whole := 0, 0
 				for end := time.Now().Add(3 * time.Minute); caught == 0 || whole < 20 || tt.told && seen.n.Load() == 0; {
@@ -198,9 +202,10 @@ func count[T any, K comparable](listed []T, key func(T) K, counts func(T) bool) 
 	return len(different)
 }
 
-// flipping lets something come and go, with pauses of differing length, until stop;
-// it counts.
-func flipping(t *testing.T, flip func(*netlink.Handle) error) (changes *atomic.Int64, stop func()) {
+// flipping lets something come and go until stop, and counts. Its pauses differ from
+// none to several times what an undisturbed listing takes, on whatever machine: some
+// changes fall into a listing, and some listings between two changes.
+func flipping(t *testing.T, listing time.Duration, flip func(*netlink.Handle) error) (changes *atomic.Int64, stop func()) {
 	t.Helper()
 	// The handle belongs to this thread's network namespace, whoever uses it.
 	h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
@@ -215,7 +220,7 @@ func flipping(t *testing.T, flip func(*netlink.Handle) error) (changes *atomic.I
 			case <-quit:
 				done <- nil
 				return
-			case <-time.After(time.Duration(i%8) * time.Millisecond):
+			case <-time.After(time.Duration(i%8) * max(listing/2, time.Millisecond)):
 			}
 			if err := flip(h); err != nil {
 				done <- err

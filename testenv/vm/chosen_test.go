@@ -45,11 +45,6 @@ func chosen(importPath string) choice {
 				"and an emulated one gets few faults of each kind, and fills no large buffer; testenv/netlab holds what reverse-path filters drop; " +
 				"the clock's test in testenv/vm/guest holds the refresh, that of the pods' order runs both pods",
 		}
-	case module + "/agent/kernel":
-		return choice{
-			skip:    "^TestListingsDuringChanges$/^rules$",
-			because: "an emulated processor can stop between a rule's change and the word of it for longer than a listing waits",
-		}
 	case module + "/cmd/homeward":
 		return choice{
 			run:     "^TestLab(UpExecDown|WithoutAgentLosesReplies)$",
