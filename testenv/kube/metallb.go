@@ -35,7 +35,7 @@ func speakerName(m *Machine) string { return "speaker-" + m.Name }
 
 // standInPods makes the Pod objects of MetalLB's programs.
 func (l *Lab) standInPods(ctx context.Context) error {
-	pods := []struct{ name, component, address string }{{standInController, "controller", controlAddress.String()}}
+	pods := []struct{ name, component, address string }{{standInController, "controller", l.Control().Address.String()}}
 	for _, m := range l.Machines {
 		pods = append(pods, struct{ name, component, address string }{speakerName(m), "speaker", m.PrivateAddress.String()})
 	}
@@ -55,7 +55,7 @@ func (l *Lab) standInPods(ctx context.Context) error {
 // startMetalLB starts the controller and the speakers, and waits until every
 // Service has its address.
 func (l *Lab) startMetalLB(ctx context.Context) error {
-	_, err := l.start(l.Control.Command, "metallb-controller", l.set.Program("metallb-controller"),
+	_, err := l.start(l.Control().Command, "metallb-controller", l.set.Program("metallb-controller"),
 		"--namespace=metallb-system", "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation", "--log-level=info")
 	if err != nil {
 		return err
