@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -106,6 +107,19 @@ func apiURL(address netip.Addr) string {
 	return "https://" + netip.AddrPortFrom(address, apiPort).String()
 }
 
+// podSecurity is Talos's default: whoever needs more than "baseline" needs a
+// namespace whose labels say so, as the product's for MetalLB do.
+const podSecurity = `apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: {enforce: baseline, enforce-version: latest, audit: restricted, audit-version: latest, warn: restricted, warn-version: latest}
+    exemptions: {namespaces: [kube-system]}
+`
+
 // startAPI starts the machine's API server. Its certificate has the names that
 // the patch asks for, as Talos's has.
 func (c *ControlPlane) startAPI(etcd string) error {
@@ -126,6 +140,10 @@ func (c *ControlPlane) startAPI(etcd string) error {
 	if err := pki.issue(c.Name, sans); err != nil {
 		return err
 	}
+	admission := pki.file("admission.yaml")
+	if err := os.WriteFile(admission, []byte(podSecurity), 0o600); err != nil {
+		return err
+	}
 	c.api, err = c.lab.start(c.Command, "kube-apiserver-"+c.Name, c.lab.set.Program("kube-apiserver"),
 		"--etcd-servers="+etcd, "--bind-address=0.0.0.0", "--advertise-address="+c.Address.String(),
 		fmt.Sprintf("--secure-port=%d", apiPort), fmt.Sprintf("--apiserver-count=%d", controlPlaneCount),
@@ -133,6 +151,7 @@ func (c *ControlPlane) startAPI(etcd string) error {
 		"--service-cluster-ip-range="+serviceCIDR, "--service-account-issuer=https://lab.invalid",
 		"--service-account-signing-key-file="+pki.file("sa.key"), "--service-account-key-file="+pki.file("sa.pub"),
 		"--token-auth-file="+pki.file("tokens.csv"), "--authorization-mode=RBAC",
+		"--admission-control-config-file="+admission,
 		// Pods stand in for MetalLB's; nobody makes their accounts.
 		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true", "--profiling=false")
 	return err
