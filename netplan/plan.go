@@ -5,17 +5,19 @@ import "net/netip"
 // Plan is a checked and completed address plan. Its JSON form is the contract
 // of `homeward plan -o json` and of plan.json: fields are added, never renamed.
 type Plan struct {
-	Name       string      `json:"name"`
-	Provider   Provider    `json:"provider"`
-	Talos      Talos       `json:"talos"`
-	Kubernetes Kubernetes  `json:"kubernetes"`
-	Cluster    Cluster     `json:"cluster"`
-	External   *External   `json:"external,omitempty"`
-	KubeAPI    KubeAPI     `json:"kubeapi"`
-	ReturnPath *ReturnPath `json:"return_path,omitempty"`
-	Ingress    Ingress     `json:"ingress"`
-	ArgoCD     ArgoCD      `json:"argocd"`
-	Agent      Agent       `json:"agent"`
+	Name       string     `json:"name"`
+	Provider   Provider   `json:"provider"`
+	Talos      Talos      `json:"talos"`
+	Kubernetes Kubernetes `json:"kubernetes"`
+	// OpenStack is nil on any other provider. There, External and ReturnPath are nil.
+	OpenStack  *OpenStackCloud `json:"openstack,omitempty"`
+	Cluster    Cluster         `json:"cluster"`
+	External   *External       `json:"external,omitempty"`
+	KubeAPI    KubeAPI         `json:"kubeapi"`
+	ReturnPath *ReturnPath     `json:"return_path,omitempty"`
+	Ingress    Ingress         `json:"ingress"`
+	ArgoCD     ArgoCD          `json:"argocd"`
+	Agent      Agent           `json:"agent"`
 	// Security is sorted by name; empty when nothing is restricted.
 	Security []Allow `json:"security,omitempty"`
 	// Machines are control planes first, then pools by name, each in numeric order.
@@ -111,11 +113,17 @@ type KubeAPI struct {
 	// VIP is the zero Addr when there is none; then Link is empty.
 	VIP  netip.Addr `json:"vip,omitzero"`
 	Link LinkName   `json:"link,omitempty"`
-	// Endpoint is an https URL with a port.
+	// Fixed and Floating are the addresses of the reserved port on OpenStack; the
+	// zero Addr until they are reserved, where the operator chose none. Fixed is
+	// also the VIP.
+	Fixed    netip.Addr `json:"fixed,omitzero"`
+	Floating netip.Addr `json:"floating,omitzero"`
+	// Endpoint is an https URL with a port; on OpenStack it is empty until the
+	// floating IP is known.
 	Endpoint string `json:"endpoint"`
 	// SANs are names and addresses the certificates must carry besides Talos's
-	// own: the VIP first, then the endpoint's host, then the operator's; no
-	// duplicates.
+	// own: the VIP first, then the floating IP, the endpoint's host, the operator's;
+	// no duplicates.
 	SANs []string `json:"sans"`
 }
 
@@ -166,6 +174,11 @@ type Ingress struct {
 	Class string `json:"class"`
 	// Address pins the Service; the zero Addr leaves the choice to MetalLB.
 	Address netip.Addr `json:"address,omitzero"`
+	// Fixed and Floating are the addresses of the reserved port on OpenStack; the
+	// zero Addr until they are reserved, where the operator chose none. Fixed is
+	// also Address, and all that MetalLB may hand out.
+	Fixed    netip.Addr `json:"fixed,omitzero"`
+	Floating netip.Addr `json:"floating,omitzero"`
 	// Pin is loadBalancerIP or annotation.
 	Pin string `json:"pin"`
 	// ExternalTrafficPolicy is Cluster or Local.

@@ -19,9 +19,11 @@ type Spec struct {
 
 	// DNS are the resolvers of the private network; may be empty with DHCP.
 	DNS []netip.Addr
-	// Proxmox is the provider; nil when the section is missing.
-	Proxmox *ProxmoxSpec
-	Cluster LinkSpec
+	// Proxmox and OpenStack are the providers, exactly one of them; nil when the
+	// section is missing.
+	Proxmox   *ProxmoxSpec
+	OpenStack *OpenStackSpec
+	Cluster   LinkSpec
 	// External is nil for a cluster without a second NIC.
 	External *ExternalSpec
 
