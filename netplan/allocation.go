@@ -85,14 +85,14 @@ func (p *Plan) fits(name string, chosen ChosenAddress, got AllocatedAddress) err
 // rest of the plan says what follows from them. It changes p.
 func (p *Plan) place(api, ingress ChosenAddress) {
 	k := &p.KubeAPI
-	k.Fixed, k.Floating = api.Fixed, api.Floating
+	k.Port, k.Fixed, k.Floating = true, api.Fixed, api.Floating
 	if api.Fixed.IsValid() {
 		k.VIP, k.Link = api.Fixed, LinkCluster
 	}
 	if k.Endpoint == "" && api.Floating.IsValid() {
 		k.Endpoint = "https://" + net.JoinHostPort(api.Floating.String(), strconv.Itoa(PortKubernetesAPI))
 	}
-	var sans []string
+	sans := []string{}
 	for _, a := range []netip.Addr{api.Fixed, api.Floating} {
 		if a.IsValid() {
 			sans = append(sans, a.String())
@@ -100,6 +100,6 @@ func (p *Plan) place(api, ingress ChosenAddress) {
 	}
 	k.SANs = uniq(append(sans, k.SANs...))
 	in := &p.Ingress
-	in.Fixed, in.Floating = ingress.Fixed, ingress.Floating
+	in.Port, in.Fixed, in.Floating = true, ingress.Fixed, ingress.Floating
 	in.Address = ingress.Fixed
 }

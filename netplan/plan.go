@@ -17,7 +17,8 @@ type Plan struct {
 	ReturnPath *ReturnPath     `json:"return_path,omitempty"`
 	Ingress    Ingress         `json:"ingress"`
 	ArgoCD     ArgoCD          `json:"argocd"`
-	Agent      Agent           `json:"agent"`
+	// Agent is zero on OpenStack, where no static pod is needed.
+	Agent Agent `json:"agent,omitzero"`
 	// Security is sorted by name; empty when nothing is restricted.
 	Security []Allow `json:"security,omitempty"`
 	// Machines are control planes first, then pools by name, each in numeric order.
@@ -66,13 +67,14 @@ type Segment struct {
 	VLAN   VLAN   `json:"vlan"`
 }
 
-// Cluster is the private link with the default route.
+// Cluster is the private link with the default route: on OpenStack the tenant
+// network, which is no segment of a hypervisor's.
 type Cluster struct {
 	Segment
 	CIDR    netip.Prefix `json:"cidr"`
 	Gateway netip.Addr   `json:"gateway,omitzero"`
-	// MTU in bytes, 1500 when not given.
-	MTU int          `json:"mtu"`
+	// MTU in bytes, 1500 when not given. On OpenStack zero: DHCP says it.
+	MTU int          `json:"mtu,omitzero"`
 	DNS []netip.Addr `json:"dns,omitempty"`
 }
 
@@ -113,11 +115,13 @@ type KubeAPI struct {
 	// VIP is the zero Addr when there is none; then Link is empty.
 	VIP  netip.Addr `json:"vip,omitzero"`
 	Link LinkName   `json:"link,omitempty"`
-	// Fixed and Floating are the addresses of the reserved port on OpenStack; the
-	// zero Addr until they are reserved, where the operator chose none. Fixed is
-	// also the VIP.
-	Fixed    netip.Addr `json:"fixed,omitzero"`
-	Floating netip.Addr `json:"floating,omitzero"`
+	// Port says that a reserved port has the address, as on OpenStack. Then the JSON
+	// has fixed and floating, empty while they are not known.
+	Port bool `json:"-"`
+	// Fixed and Floating are the port's addresses; the zero Addr until they are
+	// reserved, where the operator chose none. Fixed is also the VIP.
+	Fixed    netip.Addr `json:"-"`
+	Floating netip.Addr `json:"-"`
 	// Endpoint is an https URL with a port; on OpenStack it is empty until the
 	// floating IP is known.
 	Endpoint string `json:"endpoint"`
@@ -174,11 +178,11 @@ type Ingress struct {
 	Class string `json:"class"`
 	// Address pins the Service; the zero Addr leaves the choice to MetalLB.
 	Address netip.Addr `json:"address,omitzero"`
-	// Fixed and Floating are the addresses of the reserved port on OpenStack; the
-	// zero Addr until they are reserved, where the operator chose none. Fixed is
-	// also Address, and all that MetalLB may hand out.
-	Fixed    netip.Addr `json:"fixed,omitzero"`
-	Floating netip.Addr `json:"floating,omitzero"`
+	// Port, Fixed and Floating are as in KubeAPI. Fixed is also Address, and all that
+	// MetalLB may hand out.
+	Port     bool       `json:"-"`
+	Fixed    netip.Addr `json:"-"`
+	Floating netip.Addr `json:"-"`
 	// Pin is loadBalancerIP or annotation.
 	Pin string `json:"pin"`
 	// ExternalTrafficPolicy is Cluster or Local.
@@ -238,7 +242,9 @@ type Machine struct {
 	VMID      int    `json:"vmid,omitempty"`
 	Node      string `json:"node,omitempty"`
 	MACs      MACs   `json:"macs"`
-	// Address is the static private address; the zero Addr means DHCP.
+	// Address is the static private address; the zero Addr means DHCP. On OpenStack
+	// it is the fixed IP of the machine's port, which DHCP gives to it; the zero
+	// Addr leaves the choice to Neutron.
 	Address netip.Addr `json:"address,omitzero"`
 	// ExternalAddress is a real address of its own on the external link.
 	ExternalAddress netip.Addr `json:"external_address,omitzero"`
@@ -246,9 +252,10 @@ type Machine struct {
 	Anchor netip.Addr `json:"anchor,omitzero"`
 }
 
-// MACs of the two NICs; External is zero without the external NIC.
+// MACs of the two NICs; External is zero without the external NIC. On OpenStack
+// Cluster is zero where the operator gave none: Neutron chooses it.
 type MACs struct {
-	Cluster  MAC `json:"cluster"`
+	Cluster  MAC `json:"cluster,omitzero"`
 	External MAC `json:"external,omitzero"`
 }
 

@@ -14,8 +14,10 @@ type Spec struct {
 	ControlPlanes *int
 	// ControlPlaneNoExternal says that control planes have no external NIC.
 	ControlPlaneNoExternal bool
-	Workers                []PoolSpec
-	Machines               []MachineSpec
+	// ControlPlaneExternal says that it was written out that they have one.
+	ControlPlaneExternal bool
+	Workers              []PoolSpec
+	Machines             []MachineSpec
 
 	// DNS are the resolvers of the private network; may be empty with DHCP.
 	DNS []netip.Addr
@@ -58,6 +60,8 @@ type PoolSpec struct {
 	Count *int
 	// NoExternal says that the pool's machines have no external NIC.
 	NoExternal bool
+	// External says that it was written out that they have one.
+	External bool
 }
 
 // MachineSpec is what cannot be derived of one machine, by its hostname.

@@ -43,7 +43,9 @@ func (r *resolver) unshared() {
 		if m.VMID != 0 {
 			claim("VMID", strconv.Itoa(m.VMID), m.Name, "vmid")
 		}
-		claim("MAC", m.MACs.Cluster.String(), m.Name, "macs.cluster")
+		if !m.MACs.Cluster.IsZero() {
+			claim("MAC", m.MACs.Cluster.String(), m.Name, "macs.cluster")
+		}
 		if m.External {
 			claim("MAC", m.MACs.External.String(), m.Name, "macs.external")
 		}
