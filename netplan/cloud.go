@@ -25,8 +25,11 @@ func (r *resolver) cloud() {
 		KubeAPI: ChosenAddress{s.KubeAPIAddress, s.KubeAPIFloatingIP},
 		Ingress: ChosenAddress{s.IngressAddress, s.IngressFloatingIP},
 	}
-	if link := r.spec.Cluster.CIDR; link.IsValid() && slices.Contains(r.spec.DNS, hosts(link).First) {
-		r.clash("network.dns", pathClusterCIDR, "%s is the router's, the network's first address, and no resolver: give one that answers outside", hosts(link).First)
+	if link := r.spec.Cluster.CIDR; link.IsValid() {
+		r.plan.Cluster.Gateway = hosts(link).First
+		if slices.Contains(r.spec.DNS, hosts(link).First) {
+			r.clash("network.dns", pathClusterCIDR, "%s is the router's, the network's first address, and no resolver: give one that answers outside", hosts(link).First)
+		}
 	}
 	if s.ExternalNet == "" {
 		r.fault(pathExternalNet, "missing: give the network that floating IPs come from, by name or id, like public")

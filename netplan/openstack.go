@@ -7,6 +7,14 @@ import "net/netip"
 // floating IP in front of it. Its machines have one NIC.
 const OpenStack Provider = "openstack"
 
+// KubeAPIPort is the name of the reserved port for the API on OpenStack. A machine's
+// port is named as the machine; network, subnet, router and security group are named
+// as the cluster.
+func (p *Plan) KubeAPIPort() string { return p.Name + "-kubeapi" }
+
+// IngressPort is the name of the reserved port for the ingress.
+func (p *Plan) IngressPort() string { return p.Name + "-ingress" }
+
 // OpenStackSpec is the section openstack.
 type OpenStackSpec struct {
 	// URL is Keystone's; empty where clouds.yaml or the environment has it.

@@ -71,15 +71,22 @@ func TestCloudMachines(t *testing.T) {
 		if m.External || m.Anchor.IsValid() || !m.MACs.External.IsZero() {
 			t.Errorf("%s has a second NIC", m.Name)
 		}
-		if !m.MACs.Cluster.IsZero() {
-			t.Errorf("%s has MAC %s, which Neutron chooses", m.Name, m.MACs.Cluster)
-		}
 		if want := m.Role == netplan.RoleWorker; m.Announces != want {
 			t.Errorf("%s announces: %t", m.Name, m.Announces)
 		}
 		if p.Static(m) || p.MarksConnections(m) || p.RepliesExternally(m) || p.HoldsExternalVIP(m) {
 			t.Errorf("%s is taken for a machine with two NICs", m.Name)
 		}
+	}
+	// The same MACs as on any other provider, so that Talos finds its link by them.
+	if got := p.Machines[0].MACs.Cluster.String(); got != "02:48:71:02:90:ea" {
+		t.Errorf("MAC is %s", got)
+	}
+	if got := p.Cluster.Gateway; got != addr("192.0.2.1") {
+		t.Errorf("gateway is %s", got)
+	}
+	if p.KubeAPIPort() != "edge-kubeapi" || p.IngressPort() != "edge-ingress" {
+		t.Errorf("the reserved ports are %s and %s", p.KubeAPIPort(), p.IngressPort())
 	}
 	if !p.AnnouncesEverywhere() {
 		t.Error("an L2Advertisement would name nodes")

@@ -71,8 +71,10 @@ type Segment struct {
 // network, which is no segment of a hypervisor's.
 type Cluster struct {
 	Segment
-	CIDR    netip.Prefix `json:"cidr"`
-	Gateway netip.Addr   `json:"gateway,omitzero"`
+	CIDR netip.Prefix `json:"cidr"`
+	// Gateway is the zero Addr where DHCP says it. On OpenStack it is the network's
+	// first address, which the router gets.
+	Gateway netip.Addr `json:"gateway,omitzero"`
 	// MTU in bytes, 1500 when not given. On OpenStack zero: DHCP says it.
 	MTU int          `json:"mtu,omitzero"`
 	DNS []netip.Addr `json:"dns,omitempty"`
@@ -252,10 +254,9 @@ type Machine struct {
 	Anchor netip.Addr `json:"anchor,omitzero"`
 }
 
-// MACs of the two NICs; External is zero without the external NIC. On OpenStack
-// Cluster is zero where the operator gave none: Neutron chooses it.
+// MACs of the two NICs; External is zero without the external NIC.
 type MACs struct {
-	Cluster  MAC `json:"cluster,omitzero"`
+	Cluster  MAC `json:"cluster"`
 	External MAC `json:"external,omitzero"`
 }
 

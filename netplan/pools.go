@@ -105,9 +105,7 @@ func (r *resolver) grow(path string, pool PoolSpec, n int) {
 	external := r.spec.External != nil && !pool.NoExternal
 	for i := 1; i <= n; i++ {
 		m := Machine{Name: hostname(r.spec.Name, pool.Name, i), Role: role, Pool: pool.Name, External: external}
-		if r.spec.OpenStack == nil {
-			m.MACs.Cluster = deriveMAC(r.spec.Name, m.Name, nicPrivate)
-		}
+		m.MACs.Cluster = deriveMAC(r.spec.Name, m.Name, nicPrivate)
 		if external {
 			m.MACs.External = deriveMAC(r.spec.Name, m.Name, nicExternal)
 		}

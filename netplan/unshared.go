@@ -43,9 +43,7 @@ func (r *resolver) unshared() {
 		if m.VMID != 0 {
 			claim("VMID", strconv.Itoa(m.VMID), m.Name, "vmid")
 		}
-		if !m.MACs.Cluster.IsZero() {
-			claim("MAC", m.MACs.Cluster.String(), m.Name, "macs.cluster")
-		}
+		claim("MAC", m.MACs.Cluster.String(), m.Name, "macs.cluster")
 		if m.External {
 			claim("MAC", m.MACs.External.String(), m.Name, "macs.external")
 		}

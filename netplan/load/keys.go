@@ -98,7 +98,7 @@ var keys = []key{
 	{path: "machines.*", example: "edge-worker-01", doc: "One machine."},
 	{path: "machines.*.vmid", kind: number, min: 100, max: 999999999, example: "201", doc: "The guest's number in Proxmox.", only: netplan.Proxmox},
 	{path: "machines.*.node", kind: text, example: "pve1", doc: "The Proxmox host it runs on.", only: netplan.Proxmox},
-	{path: "machines.*.macs", doc: "The addresses of its two NICs, instead of the derived ones.", cloud: onCloud{doc: "The address of its NIC, where Neutron is not to choose it."}},
+	{path: "machines.*.macs", doc: "The addresses of its two NICs, instead of the derived ones.", cloud: onCloud{doc: "The address of its NIC, instead of the derived one."}},
 	{path: "machines.*.macs.cluster", kind: mac, example: `"bc:24:11:00:00:01"`, doc: "The private NIC's.", cloud: onCloud{doc: "Its port's.", example: `"fa:16:3e:00:00:01"`}},
 	{path: "machines.*.macs.external", kind: mac, example: `"bc:24:11:00:00:02"`, doc: "The external NIC's.", only: netplan.Proxmox},
 	{path: "machines.*.address", kind: addr, example: "10.0.0.61", doc: "A static private address, instead of DHCP.", cloud: onCloud{doc: "The fixed IP of its port, where Neutron is not to choose it."}},
