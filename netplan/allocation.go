@@ -1,10 +1,12 @@
 package netplan
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 // Allocation is what a provider allocated for a plan. Its JSON form is
@@ -55,6 +57,40 @@ func (p *Plan) Allocated(a Allocation) (*Plan, error) {
 	completed := *p
 	completed.place(ChosenAddress(a.KubeAPI), ChosenAddress(a.Ingress))
 	return &completed, nil
+}
+
+// Unallocated are the addresses that a plan on OpenStack does not know yet, by their
+// names in its JSON ("kubeapi.fixed"). Nil when all are known, and on a provider that
+// allocates none.
+func (p *Plan) Unallocated() []string {
+	if p.OpenStack == nil {
+		return nil
+	}
+	var names []string
+	for _, a := range []struct {
+		name string
+		addr netip.Addr
+	}{
+		{"kubeapi.fixed", p.KubeAPI.Fixed}, {"kubeapi.floating", p.KubeAPI.Floating},
+		{"ingress.fixed", p.Ingress.Fixed}, {"ingress.floating", p.Ingress.Floating},
+	} {
+		if !a.addr.IsValid() {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// ErrUnallocated says that something needs addresses which are not allocated yet.
+var ErrUnallocated = errors.New("addresses are not allocated yet")
+
+// Complete is nil for a plan that knows all its addresses, else an error that wraps
+// ErrUnallocated and names those that are missing.
+func (p *Plan) Complete() error {
+	if missing := p.Unallocated(); len(missing) > 0 {
+		return fmt.Errorf("%w: %s", ErrUnallocated, strings.Join(missing, ", "))
+	}
+	return nil
 }
 
 // fits says where one allocated port contradicts the plan.
