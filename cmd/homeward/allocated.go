@@ -85,7 +85,7 @@ func unallocated(plan *netplan.Plan, f generateFlags, path string) error {
 	if f.out != defaultOut {
 		where = " --out " + f.out
 	}
-	fmt.Fprintf(&b, "run homeward reserve -f %s%s, which allocates them and keeps them there, or choose all four under openstack:", f.file, where)
+	fmt.Fprintf(&b, "run homeward reserve -f %s%s, which allocates them and keeps them there, or choose all four in the section openstack", f.file, where)
 	return errors.New(b.String())
 }
 
