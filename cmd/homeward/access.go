@@ -66,6 +66,9 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 	if err != nil {
 		return nil, t.refuse(f.output, err)
 	}
+	if result.Plan.OpenStack != nil {
+		return nil, t.fail(f.output, usage("the plan is for OpenStack, where this version of homeward does not reserve, release or show anything yet: only plan and generate work"))
+	}
 	if result.Plan.External == nil {
 		return nil, t.fail(f.output, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external"))
 	}

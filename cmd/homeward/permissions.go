@@ -124,6 +124,9 @@ func scopeOf(p *netplan.Plan) (proxmox.Scope, error) {
 	if len(s.VMIDs) < len(p.Machines) {
 		s.VMIDs = nil // all guests, for those without a number could be any
 	}
+	if p.OpenStack != nil {
+		return s, errors.New("the plan is for OpenStack, and this is about a token for Proxmox")
+	}
 	if p.External == nil {
 		return s, errors.New("the plan has no external network, so there is nothing to reserve: see proxmox.network.external")
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"homeward/cmd/homeward/internal/allocation"
 )
 
 // What the README shows is what the tool prints.
@@ -54,4 +56,30 @@ func TestReadmeShowsARealReport(t *testing.T) {
 			t.Errorf("the README has a line that is not printed:\n%s", line)
 		}
 	}
+}
+
+// The README's part on OpenStack shows what is printed, and written.
+func TestReadmeShowsRealOutputOnOpenStack(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, readme, _ := strings.Cut(string(text), "### On OpenStack\n")
+	readme, _, _ = strings.Cut(readme, "\n## ")
+	shows := func(what, printed string) {
+		t.Helper()
+		if printed == "" || !strings.Contains(readme, printed) {
+			t.Errorf("the README's %s is not\n%s", what, printed)
+		}
+	}
+	shows("plan", "```yaml\n"+cloudPlan+"```")
+	c := newCloud(t)
+	refusal := c.generate(exitUnknown).err
+	refusal = strings.NewReplacer(" --out "+c.out, "", c.file, "cluster.yaml", c.out, "out").Replace(refusal)
+	shows("refusal", "```\n"+refusal+"```")
+	c.reserved(nil)
+	shows("table", "```\n"+homeward(t, "plan", "-f", c.file, "--allocation", filepath.Join(c.out, allocation.FileName)).out+"```")
+	c.generate(exitDone)
+	_, values, _ := strings.Cut(snapshot(t, c.out)["argocd/values.yaml"], "\n")
+	shows("values", "```yaml\n"+values+"```")
 }

@@ -124,6 +124,9 @@ func (t *tool) report(ctx context.Context, f *reportFlags) error {
 	if err != nil {
 		return t.refuse(refusalFormat(f.output), err)
 	}
+	if result.Plan.OpenStack != nil {
+		return t.refuse(refusalFormat(f.output), usage("the plan is for OpenStack, and the report judges clusters on Proxmox: nothing here knows which of the cloud's hosts, routers and zones the machines share"))
+	}
 	facts := report.Facts{Spec: result.Spec, Plan: result.Plan, Proxmox: report.Source{State: report.SourceNotRead}, Kubernetes: report.Source{State: report.SourceNotRead}}
 	for _, file := range f.measured {
 		data, err := readFile(file)

@@ -19,15 +19,19 @@ func writeTables(w io.Writer, view planView) error {
 	var b strings.Builder
 	p := view.Plan
 	fmt.Fprintf(&b, "%s: %s; Talos %s, Kubernetes %s, %s\n", p.Name, census(p), p.Talos.Version, dash(p.Kubernetes.Version), p.Kubernetes.CNI)
-	fmt.Fprintf(&b, "API: %s\n\n", p.KubeAPI.Endpoint)
-	linksTable(&b, p)
-	if p.External != nil {
+	if p.OpenStack != nil {
+		cloudTables(&b, p)
+	} else {
+		fmt.Fprintf(&b, "API: %s\n\n", p.KubeAPI.Endpoint)
+		linksTable(&b, p)
+		if p.External != nil {
+			b.WriteByte('\n')
+			addressTable(&b, p)
+		}
 		b.WriteByte('\n')
-		addressTable(&b, p)
+		machineTable(&b, p)
+		returnPathLines(&b, p)
 	}
-	b.WriteByte('\n')
-	machineTable(&b, p)
-	returnPathLines(&b, p)
 	firewallLines(&b, p)
 	if view.against != "" {
 		b.WriteByte('\n')
@@ -64,16 +68,20 @@ func returnPathLines(b *strings.Builder, p *netplan.Plan) {
 // that allowlists do nothing without it.
 func firewallLines(b *strings.Builder, p *netplan.Plan) {
 	if !p.Talos.Firewall {
-		if len(p.Security) > 0 {
+		if len(p.Security) > 0 && p.OpenStack == nil {
 			b.WriteString("\nFirewall: off, so Homeward applies nothing of security (talos.firewall: true does)\n")
 		}
 		return
 	}
 	b.WriteString("\nFirewall: blocks what comes from outside the private, pod and service networks, but for\n")
-	rows := [][]string{{"PORT", "FROM"}}
-	who := map[int]string{
+	openings(b, p, map[int]string{
 		netplan.PortTalosAPI: "anywhere", netplan.PortKubernetesAPI: "anywhere", netplan.PortHTTP: "anywhere", netplan.PortHTTPS: "anywhere",
-	}
+	})
+}
+
+// openings lists who may reach which port: who by default, and what security says.
+func openings(b *strings.Builder, p *netplan.Plan, who map[int]string) {
+	rows := [][]string{{"PORT", "FROM"}}
 	for _, a := range p.Security {
 		hosts := make([]string, len(a.Hosts))
 		for i, h := range a.Hosts {

@@ -28,13 +28,17 @@ type labelSelector struct {
 
 // MetalLB renders Namespace metallb-system, IPAddressPool and L2Advertisement
 // (both named ingress). Nil where the plan has no pool: MetalLB refuses an empty
-// one.
+// one. While the ingress's address is not allocated it fails with
+// netplan.ErrUnallocated, as all here do.
 //
 // The Namespace carries the Pod Security labels that let the speaker use the
 // node's network. The announcement names nodes only when some eligible machine has
 // no external NIC, and interfaces only when the plan knows the kernel's name: the
 // link's alias is none.
 func MetalLB(p *netplan.Plan) ([]byte, error) {
+	if err := p.Complete(); err != nil {
+		return nil, err
+	}
 	addresses := poolAddresses(p)
 	if len(addresses) == 0 {
 		return nil, nil
@@ -63,10 +67,7 @@ func MetalLB(p *netplan.Plan) ([]byte, error) {
 // without a pool, never nil.
 func poolAddresses(p *netplan.Plan) []string {
 	addresses := []string{}
-	if p.External == nil {
-		return addresses
-	}
-	for _, r := range p.External.IngressPool {
+	for _, r := range p.ServicePool() {
 		addresses = append(addresses, r.String())
 	}
 	return addresses

@@ -72,8 +72,12 @@ const traefikHead = `# The Service expects Traefik's pods in namespace ingress w
 // one `kubectl apply` takes them all.
 //
 // With ingress.address the Service is pinned to it, by loadBalancerIP or by
-// MetalLB's annotation; without, or without a pool, MetalLB picks.
+// MetalLB's annotation; without, or without a pool, MetalLB picks. On OpenStack it is
+// pinned to the ingress's fixed address.
 func Traefik(p *netplan.Plan) ([]byte, error) {
+	if err := p.Complete(); err != nil {
+		return nil, err
+	}
 	class := object{APIVersion: networkingAPI, Kind: "IngressClass",
 		Metadata: metadata{Name: p.Ingress.Class}, Spec: classSpec{Controller: controllerClass}}
 	text, err := encode(
