@@ -20,7 +20,8 @@ var (
 )
 
 const (
-	returnPathLabel = "app.kubernetes.io/managed-by=homeward"
+	// Not all pods of ours: the one that cleans a node up is none.
+	returnPathLabel = "app.kubernetes.io/managed-by=homeward,app.kubernetes.io/component=return-path"
 	excludedLabel   = "node.kubernetes.io/exclude-from-external-load-balancers"
 )
 
@@ -34,7 +35,9 @@ func Read(ctx context.Context, c *Client) (*report.Cluster, report.Source, error
 		r.steps++
 		if err := step(out); err != nil {
 			r.failed++
-			r.unread = append(r.unread, err.Error())
+			if text := err.Error(); !slices.Contains(r.unread, text) { // some read the same list
+				r.unread = append(r.unread, text)
+			}
 		}
 		if ctx.Err() != nil {
 			return nil, report.Source{}, ctx.Err()
