@@ -13,14 +13,13 @@ import (
 	"homeward/testenv/netlab"
 )
 
-// Listing is everything on a node that is neither Homeward's nor the lab's: nftables
+// List lists everything on a node that is neither Homeward's nor the lab's: nftables
 // tables and those of iptables-legacy without their counters, routing rules, and the
-// routes of all tables.
-type Listing []string
-
-// List lists it.
-func List(ctx context.Context, n *netlab.Node) (Listing, error) {
-	var l Listing
+// routes of all tables. Left out is also what every user of iptables shares and nobody
+// takes away, its tables and their built-in chains. It is empty when nobody has
+// installed anything.
+func List(ctx context.Context, n *netlab.Node) ([]string, error) {
+	var l []string
 	for _, part := range []struct {
 		program string
 		args    []string
@@ -37,19 +36,7 @@ func List(ctx context.Context, n *netlab.Node) (Listing, error) {
 		}
 		l = append(l, part.foreign(strings.Split(strings.TrimSpace(string(out)), "\n"))...)
 	}
-	return l, nil
-}
-
-// Rules gives what is left of a listing without tables and chains that every user of
-// iptables shares and nobody takes away: empty when nobody has installed anything.
-func (l Listing) Rules() []string {
-	var out []string
-	for _, line := range l {
-		if !sharedLine.MatchString(line) {
-			out = append(out, line)
-		}
-	}
-	return out
+	return slices.DeleteFunc(l, sharedLine.MatchString), nil
 }
 
 // sharedLine is the head of a table of iptables-nft, of a built-in chain in it, or where

@@ -26,6 +26,11 @@ type Neighbour struct {
 	// OnReplies is what packets that leave by the external link carry of its bits, at
 	// least some of them; zero when it leaves them alone.
 	OnReplies Bits
+	// TakesDefault says that what the node itself sends leaves by its link unless it is
+	// marked. A UDP server of the node that listens on every address then answers from
+	// that link's address, whatever is done for its packets afterwards: the kernel
+	// chooses the source before any rule sees the packet.
+	TakesDefault bool
 	// Restores is what it puts back from the connection on the answers to what it sent
 	// with that mark; zero when it does nothing of the kind.
 	Restores Bits
@@ -113,7 +118,7 @@ func All() []Neighbour {
 		},
 		{
 			Name: "Tailscale", Link: "tailscale0", scripts: []string{"tailscale.sh"}, iptables: "legacy",
-			Flows: tailscaleFlows(), Restores: Bits{0x80000, 0xff0000},
+			Flows: tailscaleFlows(), Restores: Bits{0x80000, 0xff0000}, TakesDefault: true,
 		},
 		{
 			Name: "Tailscale, nftables", Link: "tailscale0", scripts: []string{"tailscale.sh", "tailscale-nft.sh"},
@@ -122,7 +127,7 @@ func All() []Neighbour {
 				"RESTORE=ct state established,related ct mark and 0xff0000 != 0 meta mark set ct mark and 0xff0000",
 				"SAVE=ct state new meta mark and 0xff0000 != 0 ct mark set meta mark and 0xff0000",
 			},
-			Flows: tailscaleFlows(), Restores: Bits{0x80000, 0xff0000},
+			Flows: tailscaleFlows(), Restores: Bits{0x80000, 0xff0000}, TakesDefault: true,
 		},
 		{
 			// From 1.96 to 1.98 the mask had the other byte order, and the mark was put
@@ -134,7 +139,7 @@ func All() []Neighbour {
 				"RESTORE=ct state established,related meta mark set ct mark and 0xff00",
 				"SAVE=ct state new meta mark and 0xff00 != 0 ct mark set meta mark and 0xff00",
 			},
-			Flows: tailscaleFlows(),
+			Flows: tailscaleFlows(), TakesDefault: true,
 		},
 		{
 			Name: "KubeSpan", Link: "kubespan", scripts: []string{"kubespan.sh"},

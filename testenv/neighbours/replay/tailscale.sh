@@ -22,19 +22,13 @@ norules() {
 	ip rule del priority 5270 lookup 52
 }
 
+# routes has the throw routes first: with the default route alone nothing is at hand.
 routes() {
-	ip link set "$TUNNEL" up
-	ip route add default dev "$TUNNEL" table 52
-	ip route add 100.64.0.9/32 dev "$TUNNEL" table 52
 	for net in "$CLUSTER" "$NETWORK" "$EXTERNALNET"; do
 		ip route add throw "$net" table 52
 	done
-}
-
-# The kernel takes the link's routes with it.
-noroutes() {
-	ip link set "$TUNNEL" down
-	ip route flush table 52
+	ip route add 100.64.0.9/32 dev "$TUNNEL" table 52
+	ip route add default dev "$TUNNEL" table 52
 }
 
 firewall() {
@@ -80,8 +74,9 @@ nofirewall() {
 
 install() {
 	rules
-	routes
+	ip link set "$TUNNEL" up
 	firewall
+	routes
 }
 
 restart() {
@@ -89,8 +84,10 @@ restart() {
 	install
 }
 
+# cleanup takes the link down first; the kernel takes its routes.
 cleanup() {
+	ip link set "$TUNNEL" down
 	norules
 	nofirewall
-	noroutes
+	ip route flush table 52
 }
