@@ -11,6 +11,38 @@ import (
 // Every row of the table of refusals, and what else must not pass: exactly one
 // fault each, at the field that should change, with the value that would be
 // right.
+// marked gives the plan a CNI and one bit to mark with.
+func marked(cni string, bit uint32) func(*netplan.Spec) {
+	return func(s *netplan.Spec) {
+		s.Kubernetes.CNI = cni
+		s.ReturnPath.Mark, s.ReturnPath.Mask = ptr(netplan.Mark(bit)), ptr(netplan.Mask(bit))
+	}
+}
+
+// TestNumbersThatNeighboursLeave are taken as they are.
+func TestNumbersThatNeighboursLeave(t *testing.T) {
+	for name, edit := range map[string]func(*netplan.Spec){
+		"the default beside flannel":            marked("flannel", 0x2000),
+		"the default beside Calico":             marked("calico", 0x2000),
+		"the default beside an unknown CNI":     marked("none", 0x2000),
+		"the other bit":                         marked("calico", 0x1000),
+		"a bit that NetBird leaves, flannel":    marked("flannel", 0x1000000),
+		"right before Tailscale's rules":        func(s *netplan.Spec) { s.ReturnPath.Priority = ptr(5188) },
+		"right behind Cilium's":                 func(s *netplan.Spec) { s.ReturnPath.Priority = ptr(114) },
+		"where Cilium's are, without it":        func(s *netplan.Spec) { s.ReturnPath.Priority = ptr(101) },
+		"a table of Calico's range, without it": func(s *netplan.Spec) { s.ReturnPath.Table = ptr(202) },
+		"the table behind ours, beside Calico":  func(s *netplan.Spec) { s.Kubernetes.CNI, s.ReturnPath.Table = "calico", ptr(252) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := seed(t)
+			edit(&s)
+			if p := resolve(t, s); len(p.Warnings) > 0 {
+				t.Errorf("warnings %v", p.Warnings)
+			}
+		})
+	}
+}
+
 func TestResolveRefuses(t *testing.T) {
 	const ext, cluster = "proxmox.network.external", "proxmox.network.cluster"
 	type S = netplan.Spec
@@ -168,10 +200,17 @@ func TestResolveRefuses(t *testing.T) {
 		{"kube-proxy's mark", func(s *S) {
 			s.ReturnPath.Mark, s.ReturnPath.Mask = ptr(netplan.Mark(0x4000)), ptr(netplan.Mask(0x4000))
 		}, "return_path.mark", "", "kube-proxy"},
-		{"Calico's mark", func(s *S) { s.ReturnPath.Mark, s.ReturnPath.Mask = ptr(netplan.Mark(1<<31)), ptr(netplan.Mask(1<<31)) }, "return_path.mark", "", "Cilium"},
+		{"Calico's mark", marked("calico", 1<<31), "return_path.mark", "", "used by Calico (0xffff0000): give mark and mask both 0x2000, or both 0x1000"},
+		{"Cilium's mark", marked("cilium", 0x1000), "return_path.mark", "", "used by Cilium (0xffff1fff): give mark and mask both 0x2000"},
+		{"a mark that some CNI has", marked("none", 1<<31), "return_path.mark", "", "Cilium"},
+		{"Tailscale's mark", marked("flannel", 0x40000), "return_path.mark", "", "Tailscale"},
 		{"table 253", func(s *S) { s.ReturnPath.Table = ptr(253) }, "return_path.table", "", "1 to 252"},
 		{"KubeSpan's table", func(s *S) { s.ReturnPath.Table = ptr(180) }, "return_path.table", "", "KubeSpan"},
 		{"Calico's table", func(s *S) { s.Kubernetes.CNI, s.ReturnPath.Table = "calico", ptr(100) }, "return_path.table", "", "Calico"},
+		{"Cilium's table", func(s *S) { s.Kubernetes.CNI, s.ReturnPath.Table = "cilium", ptr(202) }, "return_path.table", "", "Cilium"},
+		{"a rule at Tailscale's first", func(s *S) { s.ReturnPath.Priority = ptr(5189) }, "return_path.priority", "", "puts our rules (5188 to 5200) among those of Tailscale (5200 to 5299)"},
+		{"a rule at Tailscale's last", func(s *S) { s.ReturnPath.Priority = ptr(5300) }, "return_path.priority", "", "Tailscale"},
+		{"a rule at Cilium's last", func(s *S) { s.Kubernetes.CNI, s.ReturnPath.Priority = "cilium", ptr(113) }, "return_path.priority", "", "Cilium (0 to 112)"},
 		{"priority 100", func(s *S) { s.ReturnPath.Priority = ptr(100) }, "return_path.priority", "", "101 to 32000"},
 		{"no provider", func(s *S) { s.Proxmox = nil }, "proxmox", "", "missing"},
 		{"credentials in the URL", func(s *S) { s.Proxmox.URL = "https://root:hunter2@pve:8006" }, "proxmox.url", "", "carries credentials"},

@@ -73,10 +73,12 @@ const (
 	// LabelExternal is the node label, with value "true", of machines that have
 	// the external NIC where a pool exists; MetalLB selects its announcers by it.
 	LabelExternal = "node.homeward/external"
-	// NFTablesPriority is the hook priority of both chains: the kernel's mangle
-	// (-150), after conntrack (-200), before Talos's ingress (-140, -110) and
-	// kube-proxy's dstnat (-100).
-	NFTablesPriority = -150
+	// NFTablesPriority is the hook priority of both chains: right behind the kernel's
+	// mangle (-150), after conntrack (-200), before Talos's ingress (-140, -110) and
+	// kube-proxy's dstnat (-100). Not mangle itself: of chains with one priority the
+	// kernel asks the youngest first, and some there assign the whole mark (Tailscale,
+	// TPROXY), so that whoever was restarted last would lose.
+	NFTablesPriority = -149
 )
 
 // What an earlier scheme left on nodes: it is recognised and reported, and

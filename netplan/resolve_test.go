@@ -255,6 +255,8 @@ func TestWarnings(t *testing.T) {
 		{"forced", func(s *netplan.Spec) {
 			s.Kubernetes.CNI, s.Kubernetes.KubeProxyReplacement, s.ReturnPath.Force = "cilium", true, true
 		}, "return_path.force", "bypasses"},
+		{"Cilium, which may use IPsec", func(s *netplan.Spec) { s.Kubernetes.CNI = "cilium" }, "return_path.mark", "0xf000, of which 0x2000 is one"},
+		{"behind Tailscale's rules", func(s *netplan.Spec) { s.ReturnPath.Priority = ptr(5301) }, "return_path.priority", "asked after Tailscale's (to 5299)"},
 		{"one host", func(s *netplan.Spec) {
 			for _, n := range []string{"01", "02", "03"} {
 				s.Machines = append(s.Machines, netplan.MachineSpec{Name: "edge-worker-" + n, Node: "pve1"})

@@ -29,10 +29,26 @@ func (r *resolver) warnings() {
 	if p.Kubernetes.KubeProxyReplacement {
 		r.warn("return_path.force", "forced: Cilium's replacement of kube-proxy bypasses connection marks, replies may leave by the private NIC")
 	}
+	r.neighbours()
 	if len(p.External.IngressPool) == 0 {
 		return
 	}
 	r.announcers()
+}
+
+// ciliumIPsecBits are where Cilium has the key of a packet that it encrypts with IPsec
+// (MARK_MAGIC_KEY_MASK without what is Cilium's anyway).
+const ciliumIPsecBits Mask = 0xf000
+
+// neighbours says what may collide without the plan telling.
+func (r *resolver) neighbours() {
+	p := r.plan
+	if p.Kubernetes.CNI == "cilium" && !p.Kubernetes.KubeProxyReplacement && p.ReturnPath.Mask&ciliumIPsecBits != 0 {
+		r.warn("return_path.mark", "Cilium's encryption by IPsec keeps its key in the bits %s, of which %s is one: not tried together; without it, or by WireGuard, there is no conflict", ciliumIPsecBits, p.ReturnPath.Mark)
+	}
+	if ours := p.ReturnPath.Priorities; ours.Mark > tailscaleRules[1] {
+		r.warn("return_path.priority", "our rules (from %d) are asked after Tailscale's (to %d): where it is on a node and uses an exit node, replies leave by that; give another one, like %d", ours.VIP, tailscaleRules[1], DefaultPriority)
+	}
 }
 
 // firewall says which of the machines' own ports stay open to everyone: without an

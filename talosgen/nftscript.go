@@ -28,6 +28,7 @@ type tableText struct {
 
 func newTableText(p *netplan.Plan, m netplan.Machine) tableText {
 	mark, mask := p.ReturnPath.Mark, p.ReturnPath.Mask
+	unmark := fmt.Sprintf("ct direction original ct mark and %s == %s meta mark set meta mark and %s", mask, mark, ^mark)
 	restore := fmt.Sprintf("ct direction reply ct mark and %s == %s counter meta mark set meta mark or %s", mask, mark, mark)
 	lines := func(l ...string) string { return strings.Join(l, "\n") }
 	return tableText{
@@ -42,6 +43,7 @@ func newTableText(p *netplan.Plan, m netplan.Machine) tableText {
 		),
 		marking: fmt.Sprintf("ip daddr @%s ct direction original counter ct mark set ct mark or %s", netplan.NFTablesSet, mark),
 		after: lines(
+			"\t\t"+unmark,
 			"\t\t"+restore,
 			"\t}",
 			"\tchain output {",

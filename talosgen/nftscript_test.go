@@ -21,12 +21,13 @@ const documentedTable = `table inet homeward {
 		elements = { 203.0.113.75-203.0.113.79 }
 	}
 	chain prerouting {
-		type filter hook prerouting priority -150; policy accept;
+		type filter hook prerouting priority -149; policy accept;
 		iifname "ens19" ip daddr @ingress4 ct direction original counter ct mark set ct mark or 0x2000
+		ct direction original ct mark and 0x2000 == 0x2000 meta mark set meta mark and 0xffffdfff
 		ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
 	}
 	chain output {
-		type route hook output priority -150; policy accept;
+		type route hook output priority -149; policy accept;
 		ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
 	}
 }
@@ -60,7 +61,7 @@ func TestTable(t *testing.T) {
 				s.External.Pool = append(s.External.Pool, set)
 			}
 		})
-		want := strings.ReplaceAll(documentedTable, "0x2000", "0x1000")
+		want := strings.NewReplacer("0x2000", "0x1000", "0xffffdfff", "0xffffefff").Replace(documentedTable)
 		want = strings.Replace(want, "203.0.113.75-203.0.113.79", "203.0.113.75-203.0.113.83, 203.0.113.90", 1)
 		if diff := cmp.Diff(want, talosgen.Table(p, m, "ens19")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -8,12 +8,13 @@
 //	table inet homeward {
 //		set ingress4 { type ipv4_addr; flags interval; elements = { 203.0.113.75-203.0.113.79 } }
 //		chain prerouting {
-//			type filter hook prerouting priority -150; policy accept;
+//			type filter hook prerouting priority -149; policy accept;
 //			iifname "ens19" ip daddr @ingress4 ct direction original counter ct mark set ct mark or 0x2000
+//			ct direction original ct mark and 0x2000 == 0x2000 meta mark set meta mark and 0xffffdfff
 //			ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
 //		}
 //		chain output {
-//			type route hook output priority -150; policy accept;
+//			type route hook output priority -149; policy accept;
 //			ct direction reply ct mark and 0x2000 == 0x2000 counter meta mark set meta mark or 0x2000
 //		}
 //	}
@@ -23,6 +24,11 @@
 //   - The connection is marked in its original direction only, the packet in the
 //     reply direction only: a marked original packet would be routed back to the
 //     gateway after its destination was rewritten.
+//   - Original packets lose our bit, which others may have put there: some copy a
+//     connection's mark to all its packets (CONNMARK --restore-mark, Tailscale).
+//   - The priority is the next after mangle. Of chains with one priority the kernel
+//     asks the youngest first, and in mangle some assign the whole mark of a packet:
+//     ours would be gone where they happen to be older.
 //   - The hook is before destination NAT, so the packet still has the address that
 //     the client asked for, and after conntrack. A nat chain would see only the
 //     first packet of a connection, and older connections would never heal.

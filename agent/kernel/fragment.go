@@ -90,6 +90,15 @@ func metaMarkOr(mark netplan.Mark) []expr.Any {
 	}
 }
 
+// nft: meta mark set meta mark and MASK
+func metaMarkAnd(mask netplan.Mark) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyMARK, Register: reg},
+		&expr.Bitwise{SourceRegister: reg, DestRegister: reg, Len: 4, Mask: host32(uint32(mask)), Xor: host32(0)},
+		&expr.Meta{Key: expr.MetaKeyMARK, Register: reg, SourceRegister: true},
+	}
+}
+
 // fragment is what a reader found at the start of a rule; zero when it is not
 // its own.
 type fragment struct {
@@ -158,6 +167,15 @@ func readMarkOr(e []expr.Any) fragment {
 		return f
 	}
 	return is(e, metaMarkOr(mark), fmt.Sprintf("meta mark set meta mark or %s", mark))
+}
+
+func readMarkAnd(e []expr.Any) fragment {
+	b, ok := at[expr.Bitwise](e, 1)
+	if !ok || len(b.Mask) != 4 {
+		return fragment{}
+	}
+	mask := netplan.Mark(binary.NativeEndian.Uint32(b.Mask))
+	return is(e, metaMarkAnd(mask), fmt.Sprintf("meta mark set meta mark and %s", mask))
 }
 
 func readCounter(e []expr.Any) fragment {

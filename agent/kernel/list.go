@@ -120,15 +120,17 @@ func listRules(conn *nftables.Conn, table *nftables.Table, chain *nftables.Chain
 		if s, ok := parseStamp(r.UserData); ok && (out.Stamp == nil || out.Stamp.Start < s.Start) {
 			out.Stamp = &s
 		}
+		count, counts := ruleCounter(r.Exprs)
 		name := ruleInterface(r.Exprs)
 		switch {
-		case chain.Name == chainOutput:
-			out.Counters.Local = ruleCounter(r.Exprs)
-		case name != "":
+		case name != "" && chain.Name == chainPrerouting:
 			out.Interface = name
-			out.Counters.Marked = ruleCounter(r.Exprs)
+			out.Counters.Marked = count
+		case !counts:
+		case chain.Name == chainOutput:
+			out.Counters.Local = count
 		default:
-			out.Counters.Forwarded = ruleCounter(r.Exprs)
+			out.Counters.Forwarded = count
 		}
 	}
 	return objects, nil

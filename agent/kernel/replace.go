@@ -82,7 +82,7 @@ func addChains(conn *nftables.Conn, table *nftables.Table, t netplan.MarkTable, 
 	}
 	accept := nftables.ChainPolicyAccept
 
-	// nft: chain prerouting { type filter hook prerouting priority -150; policy accept; }
+	// nft: chain prerouting { type filter hook prerouting priority -149; policy accept; }
 	prerouting := conn.AddChain(&nftables.Chain{
 		Name: chainPrerouting, Table: table, Type: nftables.ChainTypeFilter,
 		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(netplan.NFTablesPriority), Policy: &accept,
@@ -90,9 +90,10 @@ func addChains(conn *nftables.Conn, table *nftables.Table, t netplan.MarkTable, 
 	if t.Interface != "" {
 		add(prerouting, markExprs(t, c.Marked))
 	}
+	add(prerouting, clearExprs(t))
 	add(prerouting, restoreExprs(t, c.Forwarded))
 
-	// nft: chain output { type route hook output priority -150; policy accept; }
+	// nft: chain output { type route hook output priority -149; policy accept; }
 	output := conn.AddChain(&nftables.Chain{
 		Name: chainOutput, Table: table, Type: nftables.ChainTypeRoute,
 		Hooknum: nftables.ChainHookOutput, Priority: nftables.ChainPriorityRef(netplan.NFTablesPriority), Policy: &accept,

@@ -23,6 +23,15 @@ func markExprs(t netplan.MarkTable, c netplan.Counter) []expr.Any {
 	)
 }
 
+// nft: ct direction original ct mark and MASK == MARK meta mark set meta mark and ^MARK
+func clearExprs(t netplan.MarkTable) []expr.Any {
+	return slices.Concat(
+		ctDirection(directionOriginal),
+		ctMarkIs(t.Mask, t.Mark),
+		metaMarkAnd(^t.Mark),
+	)
+}
+
 // nft: ct direction reply ct mark and MASK == MARK counter meta mark set meta mark or MARK
 func restoreExprs(t netplan.MarkTable, c netplan.Counter) []expr.Any {
 	return slices.Concat(
@@ -46,7 +55,7 @@ func counter(c netplan.Counter) []expr.Any {
 // ours by nothing else is taken for ours.
 func ruleText(e []expr.Any) string {
 	readers := []func([]expr.Any) fragment{
-		readIifname, readDaddrIn, readCtDirection, readCtMarkIs, readMarkOr, readCounter,
+		readIifname, readDaddrIn, readCtDirection, readCtMarkIs, readMarkOr, readMarkAnd, readCounter,
 	}
 	var words []string
 	for len(e) > 0 {
@@ -63,14 +72,14 @@ func ruleText(e []expr.Any) string {
 	return strings.Join(words, " ")
 }
 
-// ruleCounter gives a rule's counter, zero when it has none.
-func ruleCounter(e []expr.Any) netplan.Counter {
+// ruleCounter gives a rule's counter, when it has one.
+func ruleCounter(e []expr.Any) (netplan.Counter, bool) {
 	for _, x := range e {
 		if c, ok := x.(*expr.Counter); ok {
-			return netplan.Counter{Packets: c.Packets, Bytes: c.Bytes}
+			return netplan.Counter{Packets: c.Packets, Bytes: c.Bytes}, true
 		}
 	}
-	return netplan.Counter{}
+	return netplan.Counter{}, false
 }
 
 // ruleInterface gives the link's name in a rule that marks, else "".

@@ -24,12 +24,13 @@ import (
 const nftText = `table inet homeward {
 	set ingress4 { type ipv4_addr; flags interval; elements = { %s } }
 	chain prerouting {
-		type filter hook prerouting priority -150; policy accept;
-		iifname "%s" ip daddr @ingress4 ct direction original counter ct mark set ct mark or %s
+		type filter hook prerouting priority -149; policy accept;
+		iifname "%s" ip daddr @ingress4 ct direction original counter ct mark set ct mark or %[3]s
+		ct direction original ct mark and %[4]s == %[3]s meta mark set meta mark and %[5]s
 		ct direction reply ct mark and %[4]s == %[3]s counter meta mark set meta mark or %[3]s
 	}
 	chain output {
-		type route hook output priority -150; policy accept;
+		type route hook output priority -149; policy accept;
 		ct direction reply ct mark and %[4]s == %[3]s counter meta mark set meta mark or %[3]s
 	}
 }
@@ -59,7 +60,7 @@ func loadByNFT(t *testing.T, m netplan.MarkTable) {
 	for _, r := range m.Destinations {
 		elements = append(elements, r.String())
 	}
-	text := fmt.Sprintf(nftText, strings.Join(elements, ", "), m.Interface, m.Mark, m.Mask)
+	text := fmt.Sprintf(nftText, strings.Join(elements, ", "), m.Interface, m.Mark, m.Mask, ^m.Mark)
 	file := filepath.Join(t.TempDir(), "table.nft")
 	if err := os.WriteFile(file, []byte("add table inet homeward\ndelete table inet homeward\n"+text), 0o600); err != nil {
 		t.Fatal(err)
@@ -149,11 +150,11 @@ func TestNFTListsTheTableAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := run(t, "nft", "-s", "list", "table", "inet", "homeward")
-	spelling := strings.NewReplacer(" | ", " or ", " & ", " and ", "0x00002000", "0x2000", "priority mangle", "priority -150", ";", " ", "\n", " ")
+	spelling := strings.NewReplacer(" | ", " or ", " & ", " and ", "0x00002000", "0x2000", "priority mangle + 1", "priority -149", ";", " ", "\n", " ")
 	normal := func(s string) string {
 		return strings.TrimSpace(regexp.MustCompile(`\s+`).ReplaceAllString(spelling.Replace(s), " "))
 	}
-	want := fmt.Sprintf(nftText, m.Destinations[0], m.Interface, m.Mark, m.Mask)
+	want := fmt.Sprintf(nftText, m.Destinations[0], m.Interface, m.Mark, m.Mask, ^m.Mark)
 	if diff := cmp.Diff(normal(want), normal(got)); diff != "" {
 		t.Errorf("(-documented +listed):\n%s", diff)
 	}

@@ -26,7 +26,7 @@ func Objects(t netplan.MarkTable) []netplan.TableObject {
 	if t.Interface != "" {
 		out = append(out, rule(chainPrerouting, markLine(t)))
 	}
-	return append(out, rule(chainPrerouting, restoreLine(t)), rule(chainOutput, restoreLine(t)))
+	return append(out, rule(chainPrerouting, clearLine(t)), rule(chainPrerouting, restoreLine(t)), rule(chainOutput, restoreLine(t)))
 }
 
 // markLine marks a connection by its original packets: by interface and
@@ -34,6 +34,13 @@ func Objects(t netplan.MarkTable) []netplan.TableObject {
 func markLine(t netplan.MarkTable) string {
 	return fmt.Sprintf("iifname %s ip daddr @%s ct direction original counter ct mark set ct mark or %s",
 		strconv.Quote(t.Interface), netplan.NFTablesSet, t.Mark)
+}
+
+// clearLine takes our bit off the original packets of a marked connection. We never
+// set it there; others do who put a connection's mark on all its packets, and such a
+// packet would go back to the gateway.
+func clearLine(t netplan.MarkTable) string {
+	return fmt.Sprintf("ct direction original ct mark and %s == %s meta mark set meta mark and %s", t.Mask, t.Mark, ^t.Mark)
 }
 
 // restoreLine marks the reply packets of a marked connection. Original packets

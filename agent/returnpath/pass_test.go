@@ -128,7 +128,7 @@ func TestMissingNICAtStartStillRestoresMarks(t *testing.T) {
 	k.links = k.links[:2]
 	a, _ := newAgent(t, k, testSettings(), time.Minute)
 	a.Pass(context.Background())
-	if n := len(k.table.Objects); n != 7 {
+	if n := len(k.table.Objects); n != 8 {
 		t.Errorf("%d objects: %v", n, k.table.Objects)
 	}
 	if slices.ContainsFunc(k.table.Objects, func(o netplan.TableObject) bool { return strings.Contains(o.Text, "iifname") }) {

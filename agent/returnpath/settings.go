@@ -44,7 +44,7 @@ type Settings struct {
 // fight over the table's form.
 func (s Settings) Digest() [8]byte {
 	var b strings.Builder
-	fmt.Fprintln(&b, "homeward settings 1")
+	fmt.Fprintln(&b, "homeward settings 2")
 	fmt.Fprintln(&b, s.ExternalMAC, s.CIDR, s.Gateway, s.VIP, s.Mark, s.Mask, s.Table, s.Priorities, s.Manage)
 	if s.PreferMain {
 		// Not in the line above: settings without it keep their digest, and so an agent

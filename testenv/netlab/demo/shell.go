@@ -9,8 +9,12 @@ import (
 	"homeward/testenv/netlab"
 )
 
-// ShellTable is the alternative's own table.
-const ShellTable = "shell_return_path"
+// ShellTable is the alternative's own table, and shellPriority its hook priority, the
+// kernel's mangle.
+const (
+	ShellTable    = "shell_return_path"
+	shellPriority = -150
+)
 
 // Shell is the public alternative, written anew after its description: a shell
 // loop in the kube-proxy image with a prerouting chain in an IPv4 table. It looks
@@ -53,5 +57,5 @@ while nft list table ip %[1]s >/dev/null 2>&1; do
 	wait $!
 done
 exit 1
-`, ShellTable, link, mark, netplan.NFTablesPriority, seconds)
+`, ShellTable, link, mark, shellPriority, seconds)
 }
