@@ -11,7 +11,7 @@ import (
 
 // cloudTables prints a plan on OpenStack: its network, the two reserved ports, one
 // line a machine, and what the security group lets in.
-func cloudTables(b *strings.Builder, p *netplan.Plan) {
+func cloudTables(b sheet, p *netplan.Plan) {
 	fmt.Fprintf(b, "API: %s\n\n", cmp.Or(p.KubeAPI.Endpoint, unreserved))
 	where := "external network " + p.OpenStack.ExternalNet
 	if p.OpenStack.Region != "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -195,13 +194,13 @@ func (t *tool) showLacking(f permissionFlags, rights proxmox.Rights, scope proxm
 			rows = append(rows, []string{r.Task, n.Right, n.Without})
 		}
 	}
-	var b strings.Builder
-	table(&b, rows)
+	b := t.page()
+	table(b, rows)
 	verdict := "not enough"
 	if report.Enough {
 		verdict = "enough"
 	}
-	fmt.Fprintf(&b, "\nFor %s: %s\n", f.purpose, verdict)
+	fmt.Fprintf(b, "\nFor %s: %s\n", f.purpose, verdict)
 	_, err := io.WriteString(t.out, b.String())
 	return errors.Join(code, err)
 }

@@ -94,7 +94,7 @@ type planView struct {
 
 func (t *tool) show(format string, view planView) error {
 	if format == "table" {
-		return writeTables(t.out, view)
+		return t.writeTables(view)
 	}
 	if view.against != "" && view.Changes == nil {
 		view.Changes = []netplan.Change{}
