@@ -135,7 +135,7 @@ func TestSaysWhatItCouldNotRead(t *testing.T) {
 		l := lab(t)
 		l.refused["/api/v1/pods"] = true
 		got, source, err := Read(context.Background(), open(t, http.StripPrefix("/prefix", l)))
-		if err != nil || source.State != report.SourcePartial || len(source.Detail) != 2 || !strings.Contains(source.Detail[0], "GET /api/v1/pods: this user may not list that") {
+		if err != nil || source.State != report.SourcePartial || len(source.Detail) != 2 || !strings.Contains(source.Detail[0], "GET /api/v1/pods: this user may not read that") {
 			t.Fatalf("%+v, %v", source, err)
 		}
 		if got.Speakers != nil || got.ReturnPath != nil || len(got.Services) != 1 {
