@@ -69,20 +69,30 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 	if result.Plan.External == nil {
 		return nil, t.fail(f.output, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external"))
 	}
-	access, warnings, err := load.Access(f.file, result.Spec.Proxmox, os.Getenv)
-	if err != nil {
+	s, err := t.siteOf(f.file, result)
+	var faults *load.Faults
+	if errors.As(err, &faults) {
 		return nil, t.refuse(f.output, err)
+	}
+	return s, t.fail(f.output, err)
+}
+
+// siteOf is connect for a plan that has been loaded, and has an external network.
+func (t *tool) siteOf(file string, result *load.Result) (*site, error) {
+	access, warnings, err := load.Access(file, result.Spec.Proxmox, os.Getenv)
+	if err != nil {
+		return nil, &coded{exitUsage, err}
 	}
 	for _, w := range warnings {
 		t.log.Warn(w.Path + ": " + w.Message)
 	}
 	client, err := t.client(access)
 	if err != nil {
-		return nil, t.fail(f.output, err)
+		return nil, err
 	}
-	id, err := ownerid.Load(filepath.Dir(f.file))
+	id, err := ownerid.Load(filepath.Dir(file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, t.fail(f.output, &coded{exitUsage, err})
+		return nil, &coded{exitUsage, err}
 	}
 	p := newProgress(t.err)
 	var mu sync.Mutex

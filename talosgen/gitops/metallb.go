@@ -3,10 +3,10 @@ package gitops
 import "homeward/netplan"
 
 const (
-	// metallbNamespace is where MetalLB reads its objects from.
-	metallbNamespace = "metallb-system"
-	// poolName is the pool's and its announcement's name.
-	poolName      = "ingress"
+	// MetalLBNamespace is where MetalLB reads its objects from.
+	MetalLBNamespace = "metallb-system"
+	// PoolName is the pool's and its announcement's name.
+	PoolName      = "ingress"
 	metallbAPI    = "metallb.io/v1beta1"
 	podSecurity   = "pod-security.kubernetes.io/"
 	privilegedPod = "privileged"
@@ -39,7 +39,7 @@ func MetalLB(p *netplan.Plan) ([]byte, error) {
 	if len(addresses) == 0 {
 		return nil, nil
 	}
-	l2 := l2Spec{IPAddressPools: []string{poolName}}
+	l2 := l2Spec{IPAddressPools: []string{PoolName}}
 	if !p.AnnouncesEverywhere() {
 		label := map[string]string{netplan.LabelExternal: "true"}
 		l2.NodeSelectors = []labelSelector{{MatchLabels: label}}
@@ -47,9 +47,9 @@ func MetalLB(p *netplan.Plan) ([]byte, error) {
 	if p.Ingress.Interface != "" {
 		l2.Interfaces = []string{p.Ingress.Interface}
 	}
-	meta := metadata{Name: poolName, Namespace: metallbNamespace}
+	meta := metadata{Name: PoolName, Namespace: MetalLBNamespace}
 	return encode(
-		namespace(metallbNamespace, map[string]string{
+		namespace(MetalLBNamespace, map[string]string{
 			podSecurity + "enforce": privilegedPod,
 			podSecurity + "audit":   privilegedPod,
 			podSecurity + "warn":    privilegedPod,
