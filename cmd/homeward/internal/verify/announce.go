@@ -188,6 +188,7 @@ func controlPlanesExcluded(s *Snapshot, n *notes) {
 	switch {
 	case seen == 0:
 		n.unknown("no control plane of the plan is a node")
+		n.remedy("see check nodes-planned", "")
 	case speakers:
 		n.saw("as planned on %s", plural(seen, "control plane"))
 	}

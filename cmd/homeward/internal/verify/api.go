@@ -20,9 +20,9 @@ func apiChecks() []check {
 	}
 }
 
-// expiring is how long before a certificate's end there is a warning. Talos renews its
-// own long before.
-const expiring = 14 * 24 * time.Hour
+// expiring is the part of its lifetime, as a divisor, that a certificate has left when
+// there is a warning. Talos renews its own when half is left.
+const expiring = 10
 
 func apiAddress(s *Snapshot, n *notes) {
 	shown, servers := 0, 0
@@ -43,6 +43,7 @@ func apiAddress(s *Snapshot, n *notes) {
 	}
 	if len(s.Doors) == 0 {
 		n.unknown("nothing was asked")
+		n.remedy("look at the plan's kubeapi_vip and kubeapi_endpoint", "homeward plan -f "+s.File)
 	}
 	if servers > 0 {
 		n.saw("so do %s by their own addresses", plural(servers, "API server"))
@@ -59,7 +60,7 @@ func (s *Snapshot) closedDoor(n *notes, d Door) {
 	case d.Cause == DoorTimeout && s.restricted():
 		n.unknown("%s (%s) did not answer here, and security.kubernetes lets in only some: perhaps not this machine", d.Name, d.Address)
 		n.remedy("verify from a machine that security.kubernetes lets in", "")
-	case d.Cause == DoorUnreachable:
+	case d.Cause == DoorNoWay:
 		n.unknown("%s (%s) cannot be reached from here: %s", d.Name, d.Address, plain(d.Text))
 		n.remedy("verify from a machine that has a way there", "")
 	case d.Cause == DoorNoTLS:
@@ -88,16 +89,18 @@ func (s *Snapshot) certificate(n *notes, d Door) {
 		n.fail("%s (%s): its certificate lacks %s", d.Name, d.Address, named(lacking))
 		n.remedy("apply the control planes' configs, which have these certSANs", "homeward generate -f "+s.File+" --out "+s.Out)
 	}
+	lifetime := d.Certificate.NotAfter.Sub(d.Certificate.NotBefore)
 	switch left := d.Certificate.NotAfter.Sub(s.Taken); {
 	case left < 0:
 		n.fail("%s (%s): its certificate ended on %s", d.Name, d.Address, d.Certificate.NotAfter.UTC().Format(time.DateOnly))
+		n.remedy("see why Talos has not renewed it", "talosctl --nodes CONTROLPLANE logs kube-apiserver")
 	case d.Untrusted == noAuthority:
 		n.unknown("%s (%s): %s", d.Name, d.Address, noAuthority)
 		n.remedy("use a kubeconfig with the cluster's CA", "talosctl kubeconfig")
 	case d.Untrusted != "":
 		n.fail("%s (%s): its certificate is not of this cluster: %s", d.Name, d.Address, plain(d.Untrusted))
 		n.remedy("find who has that address, from a Proxmox host", "homeward-agent host --plan "+s.Out+"/plan.json --check")
-	case left < expiring:
+	case left < lifetime/expiring:
 		n.warn("%s (%s): its certificate ends on %s", d.Name, d.Address, d.Certificate.NotAfter.UTC().Format(time.DateOnly))
 		n.remedy("see why Talos has not renewed it", "talosctl --nodes CONTROLPLANE logs kube-apiserver")
 	}
@@ -111,6 +114,7 @@ func apiEndpoints(s *Snapshot, n *notes) {
 	servers := apiServers(slicesOf)
 	if len(servers) == 0 {
 		n.unknown("service default/kubernetes names no API server")
+		n.remedy("see what the API server writes there", "kubectl -n default get endpointslices kubernetes -o yaml")
 		return
 	}
 	planned := 0

@@ -41,10 +41,11 @@ type DoorCause string
 
 // The causes.
 const (
-	DoorTimeout     DoorCause = "timeout"
-	DoorRefused     DoorCause = "refused"
-	DoorUnreachable DoorCause = "unreachable" // this machine has no way there, or no name
-	DoorNoTLS       DoorCause = "no TLS"
+	DoorTimeout DoorCause = "no answer in time"
+	DoorRefused DoorCause = "refused"
+	DoorNobody  DoorCause = "nobody there has that address"
+	DoorNoWay   DoorCause = "no way there from here" // no route, or no such name
+	DoorNoTLS   DoorCause = "no TLS"
 )
 
 const (
@@ -115,7 +116,7 @@ func (d *Door) open(ctx context.Context, o Options) {
 	defer cancel()
 	host, _, err := net.SplitHostPort(d.Address)
 	if err != nil {
-		d.Cause, d.Text = DoorUnreachable, err.Error()
+		d.Cause, d.Text = DoorNoWay, err.Error()
 		return
 	}
 	dialer := net.Dialer{}
@@ -164,6 +165,9 @@ func doorCause(err error) DoorCause {
 		return DoorTimeout
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return DoorRefused
+	case errors.Is(err, syscall.EHOSTUNREACH):
+		// The last router, or this machine on the segment itself, asked by ARP in vain.
+		return DoorNobody
 	}
-	return DoorUnreachable
+	return DoorNoWay
 }

@@ -27,6 +27,9 @@ const (
 	modeIPVS     = "ipvs"
 )
 
+// askCilium has Cilium say whether it replaces kube-proxy.
+const askCilium = "kubectl -n " + kubeSystem + " exec ds/cilium -- cilium-dbg status --verbose"
+
 func forwarding(s *Snapshot, n *notes) {
 	p, ok := need(n, s.Proxy)
 	if !ok {
@@ -58,6 +61,7 @@ func (s *Snapshot) cilium(n *notes, p Proxy) (replaced bool) {
 	}
 	if p.CiliumConfig == nil {
 		n.unknown("there is no ConfigMap %s/cilium-config, so whether Cilium replaces kube-proxy is not known", kubeSystem)
+		n.remedy("ask Cilium itself", askCilium)
 		return p.KubeProxy == nil
 	}
 	value := p.CiliumConfig.Data["kube-proxy-replacement"]
@@ -68,6 +72,7 @@ func (s *Snapshot) cilium(n *notes, p Proxy) (replaced bool) {
 	case "true", "strict", "partial", "probe":
 	default:
 		n.unknown("Cilium's kube-proxy-replacement is %s, which is not known", netplan.Quote(value))
+		n.remedy("ask Cilium itself", askCilium)
 		return p.KubeProxy == nil
 	}
 	if s.Plan.Kubernetes.KubeProxyReplacement {
@@ -94,6 +99,7 @@ func (s *Snapshot) kubeProxy(n *notes, p Proxy) {
 		n.remedy("use mode nftables; where ipvs must stay set ipvs.strictARP: true", "kubectl -n "+kubeSystem+" edit configmap kube-proxy")
 	default:
 		n.unknown("kube-proxy's mode is %s (%s), which is not known", netplan.Quote(mode), from)
+		n.remedy("use mode nftables", "kubectl -n "+kubeSystem+" edit configmap kube-proxy")
 	}
 	if st := p.KubeProxy.Status; st.NumberReady < st.DesiredNumberScheduled {
 		n.warn("kube-proxy is ready on %d of %d nodes", st.NumberReady, st.DesiredNumberScheduled)

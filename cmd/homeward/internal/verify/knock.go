@@ -20,8 +20,9 @@ type Knock struct {
 	Attempts, Answered, Unknown int64
 	// Causes say why the others failed.
 	Causes string
-	// Refused says that all that failed were refused, so that somebody answers.
-	Refused bool
+	// Refused says that all that failed were refused, so that somebody answers, and
+	// NoWay that this machine has no route there.
+	Refused, NoWay bool
 	// OnLink: the target is on a segment of this machine.
 	OnLink bool
 }
@@ -29,7 +30,7 @@ type Knock struct {
 // How often one target is asked. Three attempts tell a lost packet from a lost path.
 const (
 	knocksEach    = 3
-	knockInterval = 400 * time.Millisecond
+	knockInterval = 250 * time.Millisecond
 )
 
 // knock shakes hands with every TCP port of every service that has an address, from
@@ -74,6 +75,7 @@ func knockSome(ctx context.Context, some []Knock) error {
 		k.Attempts, k.Answered, k.Unknown = t.Attempts, t.Answered, t.Unknown
 		k.Causes = probe.CauseList(t.Causes)
 		k.Refused = t.Failed > 0 && t.Causes[probe.CauseRefused] == t.Failed
+		k.NoWay = t.Failed > 0 && t.Causes[probe.CauseNoRoute] == t.Failed
 		k.OnLink = slices.Contains(near, t.Target)
 	}
 	return nil

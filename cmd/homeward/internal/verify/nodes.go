@@ -88,6 +88,7 @@ func nodeAddresses(s *Snapshot, n *notes) {
 	}
 	if len(nodes) == 0 {
 		n.unknown("the cluster has no nodes")
+		n.remedy("let the plan's machines join", "")
 		return
 	}
 	machines := map[string]netplan.Machine{}

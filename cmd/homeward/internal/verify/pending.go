@@ -10,7 +10,7 @@ import (
 )
 
 // settling is how long a service may take to get its address.
-const settling = 30 * time.Second
+const settling = 10 * time.Second
 
 func servicePending(s *Snapshot, n *notes) {
 	list, ok := s.needServices(n)

@@ -125,7 +125,7 @@ func podState(p corev1.Pod, now time.Time) string {
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "phase "+string(p.Status.Phase))
+		parts = append(parts, "phase "+string(p.Status.Phase)+", and its condition Ready is not True")
 	}
 	if text := restless(p, now); text != "" {
 		parts = append(parts, text)
@@ -167,11 +167,13 @@ func returnPathSpec(s *Snapshot, n *notes) {
 		object, err := talosgen.StaticPod(s.Plan, m)
 		if err != nil {
 			n.unknown("%v", err)
+			n.remedy("correct the plan", "homeward plan -f "+s.File)
 			return
 		}
 		list, err := podDifferences(object, of[0])
 		if err != nil {
 			n.unknown("comparing the pod of %s: %v", m.Name, err)
+			n.remedy("tell the makers of Homeward", "")
 			return
 		}
 		if len(list) == 0 {
@@ -187,7 +189,8 @@ func returnPathSpec(s *Snapshot, n *notes) {
 	}
 	if same == 0 && len(differ) == 0 {
 		n.unknown("there is no such pod to compare")
+		n.remedy("see check return-path-ready", "")
 		return
 	}
-	n.saw("%s as the plan renders it", plural(same, "pod"))
+	n.saw("the same on %s", plural(same, "machine"))
 }

@@ -189,6 +189,7 @@ func otherPools(s *Snapshot, n *notes) {
 		for _, b := range all[i+1:] {
 			if meets(a.set, b.set) {
 				n.fail("pools %s and %s overlap: MetalLB takes neither, and keeps to what it knew before", a.name(), b.name())
+				n.remedy("let each address be in one pool", "kubectl -n "+s.Namespace+" edit ipaddresspool "+b.Metadata.Name)
 			}
 		}
 	}
@@ -197,6 +198,7 @@ func otherPools(s *Snapshot, n *notes) {
 	}
 	for _, name := range elsewhere {
 		n.warn("pool %s is outside %s: MetalLB there does not see it, another one may", name, s.Namespace)
+		n.remedy("delete the pool if no other MetalLB reads it; where this one is elsewhere, name that with --metallb-namespace", "")
 	}
 	if len(others) == 0 {
 		n.saw("there is no other pool")

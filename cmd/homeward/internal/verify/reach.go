@@ -99,6 +99,9 @@ func (s *Snapshot) noAnswer(n *notes, k Knock, b balanced) {
 	case k.Attempts == 0, k.Unknown == k.Attempts:
 		n.unknown("%s (%s): this machine could not try", k.Target, k.Service)
 		n.remedy("see what it lacks (files, ports, rights)", "homeward probe "+k.Target.String()+" --count 3")
+	case k.NoWay:
+		n.unknown("%s (%s): this machine has no route there", k.Target, k.Service)
+		n.remedy("verify from a machine that has a way there", "")
 	case len(b.service.Spec.LoadBalancerSourceRanges) > 0 && !k.Refused && !s.admitted(b):
 		n.unknown("%s (%s): no answer (%s); it lets in only %s, and perhaps not this machine", k.Target, k.Service, k.Causes, plain(named(b.service.Spec.LoadBalancerSourceRanges)))
 		n.remedy("verify from a machine that the service lets in", "")

@@ -33,6 +33,7 @@ func reserved(s *Snapshot, n *notes) {
 	st := r.Status
 	for _, u := range st.Unread {
 		n.unknown("%s: %s", plain(u.Source), plain(u.Reason))
+		n.remedy("see what Proxmox says, and what the token lacks", status)
 	}
 	for _, t := range st.Conflicts {
 		n.fail("%s (%s): %s", t.Address, t.For, plain(t.Source))

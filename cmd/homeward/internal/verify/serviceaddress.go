@@ -51,6 +51,7 @@ func serviceAddresses(s *Snapshot, n *notes) {
 		}
 		if len(b.six) > 0 {
 			n.warn("%s has %s: the return path is for IPv4 only", b.key, named(b.six))
+			n.remedy("make it a service of IPv4 (ipFamilies)", fmt.Sprintf("kubectl -n %s edit service %s", b.key.Namespace, b.key.Name))
 		}
 		if len(n.lines) == before && len(b.addresses) > 0 {
 			good++

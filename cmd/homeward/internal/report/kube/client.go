@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 )
 
 // Options say which cluster is read.
@@ -34,8 +35,12 @@ type Client struct {
 }
 
 // Open reads the kubeconfig. Nothing is sent. Its errors are the command line's or the
-// file's, and hold no secret of it.
+// file's, and hold no secret of it. It is not for concurrent use: client-go's own log is
+// the process's, and is silenced.
 func Open(o Options) (*Client, error) {
+	// What client-go logs there, past every other log, comes back as an error too, and
+	// may quote what an exec plugin printed.
+	klog.SetLogger(klog.Logger{})
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}
 	if o.Kubeconfig == "" {
 		rules = clientcmd.NewDefaultClientConfigLoadingRules()

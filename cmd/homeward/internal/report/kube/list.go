@@ -80,7 +80,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err // without the query
 		}
-		return fmt.Errorf("GET %s: %w", path, err)
+		return fmt.Errorf("GET %s: %w", path, withoutCredential(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
@@ -100,4 +100,20 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 		return fmt.Errorf("GET %s: the answer is not what was asked for: %w", path, err)
 	}
 	return nil
+}
+
+// withoutCredential takes out of an error what an exec plugin printed: client-go quotes
+// parts of it where it is no credential, and it may be one all the same.
+func withoutCredential(err error) error {
+	const asking = "getting credentials: "
+	text, asked := strings.CutPrefix(err.Error(), asking)
+	if !asked {
+		return err
+	}
+	for _, harmless := range []string{"exec: ", "exec plugin cannot support", "exec plugin didn't return"} {
+		if strings.HasPrefix(text, harmless) {
+			return err
+		}
+	}
+	return errors.New(asking + "what the kubeconfig's exec plugin printed is no credential that can be used")
 }
