@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"homeward/cmd/homeward/internal/allocation"
+	"homeward/cmd/homeward/internal/verify"
 )
 
 // What the README shows is what the tool prints.
@@ -33,6 +35,29 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		if !strings.Contains(readme, m.text) {
 			t.Errorf("the README does not have exit code %d: %s", m.code, m.text)
 		}
+	}
+}
+
+// The README's checks are all that there are, with their titles.
+func TestReadmeShowsEveryCheck(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "pass     ") || strings.HasPrefix(line, "FAIL     ") || strings.HasPrefix(line, "unknown  ") {
+			shown++
+		}
+	}
+	list := verify.Catalogue()
+	for _, c := range list {
+		if want := fmt.Sprintf("%-25s%s\n", c.ID, c.Title); !strings.Contains(string(text), want) {
+			t.Errorf("the README has no %q", want)
+		}
+	}
+	if shown != len(list) {
+		t.Errorf("the README shows %d checks, and there are %d", shown, len(list))
 	}
 }
 

@@ -18,7 +18,7 @@ func showVerified(w io.Writer, r verify.Report) error {
 	fmt.Fprintf(&b, "%s at %s\n\n", r.Cluster, dash(r.Server))
 	rows := [][]string{{"RESULT", "CHECK", ""}}
 	for _, c := range r.Checks {
-		rows = append(rows, []string{shownResult(c), c.ID, c.Title})
+		rows = append(rows, []string{shownResult(c.Result), c.ID, c.Title})
 	}
 	table(&b, rows)
 	for _, c := range r.Checks {
@@ -32,18 +32,19 @@ func showVerified(w io.Writer, r verify.Report) error {
 }
 
 // shownResult makes what failed stand out.
-func shownResult(c verify.Finding) string {
-	switch {
-	case c.Result == verify.Fail:
+func shownResult(r verify.Result) string {
+	if r == verify.Fail {
 		return "FAIL"
-	case c.Allowed:
-		return "unknown (allowed)"
 	}
-	return string(c.Result)
+	return string(r)
 }
 
 func detail(b *strings.Builder, c verify.Finding) {
-	fmt.Fprintf(b, "\n%s %s: %s\n", shownResult(c), c.ID, c.Title)
+	allowed := ""
+	if c.Allowed {
+		allowed = " (allowed)"
+	}
+	fmt.Fprintf(b, "\n%s%s %s: %s\n", shownResult(c.Result), allowed, c.ID, c.Title)
 	for i, line := range c.Seen {
 		if i == mostSeen {
 			fmt.Fprintf(b, "  - and %d more: -o json has them\n", len(c.Seen)-i)

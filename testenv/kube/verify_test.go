@@ -69,13 +69,13 @@ func realFaults(l *Lab) []fault {
 		}
 	}
 	return []fault{
-		{"a static pod of an older pool", "return-path-spec", "fail", manifest("203.0.113.74-203.0.113.79", "203.0.113.74-203.0.113.78"), install},
-		{"a static pod for a NIC that is not there", "return-path-ready", "fail", manifest("02:00:00:00:0e:01", "02:00:00:00:0e:77"), install},
-		{"a machine without the static pod", "return-path-ready", "fail", func(s *verifySite) { s.must(m.RemoveManifest(returnPathName)) }, install},
-		{"replies that leave by the private NIC", "service-handshake", "fail", func(s *verifySite) { s.must(l.RemoveReturnPath(s.Context())) }, install},
-		{"a speaker that is gone", "metallb-speakers", "fail",
-			func(s *verifySite) { s.kubectl("-n", metallbNS, "delete", "pod", standInSpeaker(m.Name)) },
-			func(s *verifySite) { s.apply(fmt.Sprintf(standInPodText, standInSpeaker(m.Name), m.Name)) }},
+		planted("a static pod of an older pool", "return-path-spec", "fail", manifest("203.0.113.74-203.0.113.79", "203.0.113.74-203.0.113.78"), install),
+		planted("a static pod for a NIC that is not there", "return-path-ready", "fail", manifest("02:00:00:00:0e:01", "02:00:00:00:0e:77"), install).saying("its readiness probe fails"),
+		planted("a machine without the static pod", "return-path-ready", "fail", func(s *verifySite) { s.must(m.RemoveManifest(returnPathName)) }, install),
+		planted("replies that leave by the private NIC", "service-handshake", "fail", func(s *verifySite) { s.must(l.RemoveReturnPath(s.Context())) }, install),
+		planted("a speaker that is gone", "metallb-speakers", "fail",
+			func(s *verifySite) { s.kubectl("-n", metallbNamespace, "delete", "pod", standInSpeaker(m.Name)) },
+			func(s *verifySite) { s.apply(fmt.Sprintf(standInPodText, standInSpeaker(m.Name), m.Name)) }),
 	}
 }
 
@@ -101,8 +101,8 @@ func (s *verifySite) account() {
 	for _, try := range [][]string{
 		{"delete", "node", s.lab.Machines[0].Name}, {"create", "namespace", "x"}, {"get", "secrets", "-A"},
 		{"-n", "kube-system", "get", "configmaps"}, {"-n", "kube-system", "get", "configmap", "extension-apiserver-authentication"},
-		{"-n", "default", "get", "pods"}, {"-n", metallbNS, "delete", "ipaddresspool", "ingress"},
-		{"-n", metallbNS, "patch", "l2advertisement", "ingress", "--type=merge", "-p", "{}"},
+		{"-n", "default", "get", "pods"}, {"-n", metallbNamespace, "delete", "ipaddresspool", "ingress"},
+		{"-n", metallbNamespace, "patch", "l2advertisement", "ingress", "--type=merge", "-p", "{}"},
 	} {
 		cmd := s.from.Command(s.Context(), s.lab.set.Program("kubectl"), append([]string{"--kubeconfig", config, "--cache-dir", s.dir}, try...)...)
 		out, err := cmd.CombinedOutput()
@@ -111,7 +111,7 @@ func (s *verifySite) account() {
 		}
 	}
 	for _, without := range []struct{ namespace, kind, id string }{
-		{metallbNS, "rolebinding", "metallb-speakers"}, {"kube-system", "rolebinding", "return-path-ready"}, {"default", "clusterrolebinding", "nodes-planned"},
+		{metallbNamespace, "rolebinding", "metallb-speakers"}, {"kube-system", "rolebinding", "return-path-ready"}, {"default", "clusterrolebinding", "nodes-planned"},
 	} {
 		s.kubectl("-n", without.namespace, "delete", without.kind, "homeward-verify")
 		v, code := s.verify(config)
@@ -184,7 +184,7 @@ func TestVerifyWithoutNodes(t *testing.T) {
 	s.standInMachines(image)
 	s.standIns(image)
 	for _, m := range l.Machines {
-		s.status("pod", metallbNS, standInSpeaker(m.Name), podStatus("10.244.0.9", "speaker", "x"))
+		s.status("pod", metallbNamespace, standInSpeaker(m.Name), podStatus("10.244.0.9", "speaker", "x"))
 	}
 	s.answer()
 	s.healthy("a cluster of stand-ins")
@@ -192,6 +192,23 @@ func TestVerifyWithoutNodes(t *testing.T) {
 	s.healthy("all mended")
 	s.account()
 	s.fromElsewhere()
+	s.nftPods()
+}
+
+// nftPods has every machine run the plan's other pod, as a plan without an agent's image
+// renders it.
+func (s *verifySite) nftPods() {
+	s.Helper()
+	nft := *s
+	nft.kind, nft.plan = NFTPod, filepath.Join(s.dir, "nft.yaml")
+	s.must(os.WriteFile(nft.plan, []byte(clusterYAML), 0o644))
+	for _, c := range s.lab.ControlPlanes {
+		nft.mirror(c.talos(), c.Address.String(), "nft", nil)
+	}
+	for _, m := range s.lab.Machines {
+		nft.mirror(m.talos(), m.PrivateAddress.String(), "nft", nil)
+	}
+	nft.healthy("the nft pods")
 }
 
 // newNodelessLab is a lab without the nodes' programs, and without speakers.
@@ -225,7 +242,7 @@ func newNodelessLab(t *testing.T) *Lab {
 		func() error { return l.applyObjects(t.Context()) },
 		func() error {
 			_, err := l.start(l.Control().Command, "metallb-controller", l.set.Program("metallb-controller"),
-				"--namespace="+metallbNS, "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation")
+				"--namespace="+metallbNamespace, "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation")
 			return err
 		},
 	}

@@ -24,11 +24,11 @@ func serviceFaults(l *Lab) []fault {
 			serviceObject("twice", "metallb.io/loadBalancerIPs: 203.0.113.75", ", loadBalancerIP: 203.0.113.75")),
 		object("two services with different policies", "service-sharing", "fail",
 			serviceObject("sharer", "metallb.io/loadBalancerIPs: 203.0.113.78, metallb.io/allow-shared-ip: Cluster", ", externalTrafficPolicy: Local")),
-		{"a service without an address", "service-pending", "fail",
+		planted("a service without an address", "service-pending", "fail",
 			func(s *verifySite) {
 				s.apply(serviceObject("waiting", "metallb.io/loadBalancerIPs: 203.0.113.75", ""))
 			},
-			func(s *verifySite) { s.kubectl("delete", "service", "waiting") }},
+			func(s *verifySite) { s.kubectl("delete", "service", "waiting") }),
 		// Its port is UDP, so that nobody shakes hands with it.
 		object("a service without endpoints", "service-endpoints", "warn", `apiVersion: v1
 kind: Service
@@ -41,8 +41,8 @@ spec: {type: LoadBalancer, selector: {app: nobody}, ports: [{name: x, port: 9100
 // forwardFaults are those of what forwards services.
 func forwardFaults() []fault {
 	mode := func(name, result, mode string) fault {
-		return fault{name, "kube-proxy", result,
-			func(s *verifySite) { s.apply(kubeProxyOf(mode)) }, func(s *verifySite) { s.apply(kubeProxyOf("nftables")) }}
+		return planted(name, "kube-proxy", result,
+			func(s *verifySite) { s.apply(kubeProxyOf(mode)) }, func(s *verifySite) { s.apply(kubeProxyOf("nftables")) })
 	}
 	const cilium = `apiVersion: apps/v1
 kind: DaemonSet
@@ -61,9 +61,9 @@ data: {kube-proxy-replacement: %q}
 		mode("kube-proxy in a mode of tomorrow", "unknown", "ebpf"),
 		object("Cilium instead of kube-proxy", "kube-proxy", "fail", fmt.Sprintf(cilium, "true")),
 		object("Cilium that is not in the plan", "kube-proxy", "warn", fmt.Sprintf(cilium, "false")),
-		{"no kube-proxy", "kube-proxy", "unknown",
+		planted("no kube-proxy", "kube-proxy", "unknown",
 			func(s *verifySite) { s.kubectl("-n", "kube-system", "delete", "daemonset", "kube-proxy") },
-			func(s *verifySite) { s.apply(kubeProxyOf("nftables")) }},
+			func(s *verifySite) { s.apply(kubeProxyOf("nftables")) }),
 	}
 }
 
@@ -72,20 +72,20 @@ func apiFaults(l *Lab) []fault {
 	c := l.Control()
 	vip := l.Net.Addresses.VIP
 	return []fault{
-		{"nobody has the VIP", "api-address", "fail", func(s *verifySite) { s.must(c.ReleaseVIP()) }, func(s *verifySite) { s.must(c.HoldVIP()) }},
-		{"the VIP's replies leave by the private NIC", "api-address", "fail", func(s *verifySite) {
+		planted("nobody has the VIP", "api-address", "fail", func(s *verifySite) { s.must(c.ReleaseVIP()) }, func(s *verifySite) { s.must(c.HoldVIP()) }),
+		planted("the VIP's replies leave by the private NIC", "api-address", "fail", func(s *verifySite) {
 			restore, err := c.DropVIPRule()
 			s.must(err)
 			s.Cleanup(func() { s.must(restore()) })
-		}, func(*verifySite) {}},
-		{"somebody else has the VIP", "api-address", "fail", func(s *verifySite) {
+		}, func(*verifySite) {}),
+		planted("somebody else has the VIP", "api-address", "fail", func(s *verifySite) {
 			s.must(c.ReleaseVIP())
 			s.must(l.Net.Router.AddAddress("lo", netip.PrefixFrom(vip, 32)))
 			s.impostor(net.JoinHostPort(vip.String(), fmt.Sprint(apiPort)))
 		}, func(s *verifySite) {
 			s.must(l.Net.Router.RemoveAddress("lo", netip.PrefixFrom(vip, 32)))
 			s.must(c.HoldVIP())
-		}},
+		}),
 		object("an API server at the VIP", "api-endpoints", "fail", fmt.Sprintf(`apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata: {name: verify, namespace: default, labels: {kubernetes.io/service-name: kubernetes}}

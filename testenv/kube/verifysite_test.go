@@ -27,6 +27,8 @@ type verifySite struct {
 	from             *netlab.Host
 	dir              string
 	plan, kubeconfig string
+	// kind is the pod that the plan has.
+	kind Kind
 }
 
 // apiRelay is where a client finds the API whoever holds the VIP.
@@ -36,7 +38,7 @@ const apiRelay = "127.0.0.1:6443"
 // server that does not need the VIP.
 func newVerifySite(t *testing.T, l *Lab, from *netlab.Host) *verifySite {
 	t.Helper()
-	s := &verifySite{T: t, lab: l, from: from, dir: t.TempDir()}
+	s := &verifySite{T: t, lab: l, from: from, dir: t.TempDir(), kind: AgentPod}
 	s.plan, s.kubeconfig = filepath.Join(s.dir, "cluster.yaml"), filepath.Join(s.dir, "kubeconfig")
 	s.must(os.WriteFile(s.plan, []byte(clusterYAML+agentSection), 0o644))
 	s.relay(apiRelay, l.Control().Host, net.JoinHostPort(l.Control().Address.String(), fmt.Sprint(apiPort)))
@@ -120,7 +122,7 @@ const noProxmox = "reservation"
 func (s *verifySite) verify(kubeconfig string, args ...string) (verified, int) {
 	s.Helper()
 	out, code := s.run(slices.Concat([]string{"verify", "-f", s.plan, "--kubeconfig", kubeconfig, "-o", "json",
-		"--out", filepath.Join(s.lab.Product.dir, string(AgentPod)), "--allow-unknown", noProxmox}, args)...)
+		"--out", filepath.Join(s.lab.Product.dir, string(s.kind)), "--allow-unknown", noProxmox}, args)...)
 	var v verified
 	if err := json.Unmarshal(out, &v); err != nil {
 		s.Fatalf("verify gave exit code %d and no JSON: %v\n%s", code, err, out)

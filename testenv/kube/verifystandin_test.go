@@ -64,7 +64,7 @@ func (s *verifySite) standInControlPlane(c *ControlPlane, image string) {
 // alters it first.
 func (s *verifySite) mirror(t installed, address, image string, change func(pod map[string]any)) {
 	s.Helper()
-	list, err := t.documents(AgentPod)
+	list, err := t.documents(s.kind)
 	s.must(err)
 	at := slices.IndexFunc(list, func(d document) bool { return d.Machine != nil && len(d.Machine.Pods) == 1 })
 	if at < 0 {

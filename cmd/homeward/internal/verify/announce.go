@@ -12,13 +12,13 @@ import (
 
 func announceChecks() []check {
 	return []check{
-		{"metallb-advertisement", "the plan's pool is announced as the plan says",
+		{"metallb-advertisement", "the pool is announced as the plan says",
 			"a pool without an L2Advertisement hands out addresses that nobody answers for; one confined to other interfaces is not heard on the external link",
 			poolAnnounced},
-		{"metallb-announcers", "the nodes that may announce are those of the plan",
+		{"metallb-announcers", "the plan's machines may announce, no others",
 			"a node without the external NIC that wins an address takes it off the network; one that is left out cannot take an address over",
 			announcersArePlanned},
-		{"control-planes-excluded", "control planes announce only where the plan says so",
+		{"control-planes-excluded", "control planes announce only where planned",
 			"the return path of the pool is not meant for control planes when there are workers; where there are none, nobody else announces",
 			controlPlanesExcluded},
 	}

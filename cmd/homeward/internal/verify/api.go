@@ -11,10 +11,10 @@ import (
 
 func apiChecks() []check {
 	return []check{
-		{"api-address", "the API answers at the plan's address, with a certificate for it",
+		{"api-address", "the API answers at the plan's address",
 			"kubelets, kubectl and Talos's own discovery go by that address; a certificate without it is refused by all of them",
 			apiAddress},
-		{"api-endpoints", "the API servers have their addresses in the private network",
+		{"api-endpoints", "API servers are in the private network",
 			"pods reach the API by these: a floating or an external address there breaks when the VIP moves",
 			apiEndpoints},
 	}

@@ -14,7 +14,7 @@ import (
 
 func forwardChecks() []check {
 	return []check{
-		{"kube-proxy", "services are forwarded in a way that keeps connection marks",
+		{"kube-proxy", "forwarding keeps connection marks",
 			"the return path marks connections in conntrack: Cilium with kube-proxy replacement bypasses it, and kube-proxy in mode ipvs without strictARP has every node answer for every address",
 			forwarding},
 	}

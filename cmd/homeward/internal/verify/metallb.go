@@ -11,19 +11,19 @@ import (
 
 func metallbChecks() []check {
 	return []check{
-		{"metallb-namespace", "MetalLB's namespace lets its speakers use the node's network",
+		{"metallb-namespace", "speakers may use the node's network",
 			"Pod Security refuses speakers in a namespace without the privileged label, and Talos enforces baseline where there is none: after the next restart of a node it announces nothing",
 			namespaceLabels},
 		{"metallb-controller", "MetalLB's controller is ready",
 			"without it no service gets an address, and changes of pools have no effect",
 			controllerReady},
-		{"metallb-speakers", "MetalLB's speaker is ready on every machine that announces",
+		{"metallb-speakers", "a speaker is ready on announcing machines",
 			"an address cannot move to a machine without a speaker; without any it is not announced at all",
 			speakersReady},
 		{"metallb-pool", "MetalLB hands out the plan's pool",
 			"connections to other addresses are not marked, so their replies get lost, and nobody has reserved them",
 			poolIsPlanned},
-		{"metallb-pools-other", "no other pool widens or overlaps the plan's",
+		{"metallb-pools-other", "no other pool widens or overlaps it",
 			"a service without a pinned address gets one of any pool; MetalLB refuses its whole configuration when two pools overlap",
 			otherPools},
 	}

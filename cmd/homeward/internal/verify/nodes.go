@@ -16,7 +16,7 @@ func nodeChecks() []check {
 		{"nodes-planned", "the nodes are the machines of the plan",
 			"a machine that is missing announces nothing and holds no VIP; a node that the plan does not know has no return path, and MetalLB may still announce from it",
 			nodesPlanned},
-		{"node-addresses", "nodes have their addresses in the private network",
+		{"node-addresses", "nodes have addresses in the private network",
 			"kubelet, etcd and MetalLB's speakers talk by a node's InternalIP; one on the external link is an anchor or a floating address there",
 			nodeAddresses},
 	}

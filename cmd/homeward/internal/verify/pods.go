@@ -16,10 +16,10 @@ import (
 
 func podChecks() []check {
 	return []check{
-		{"return-path-ready", "the return-path pod is ready on every machine that needs it",
+		{"return-path-ready", "the return-path pod is ready where needed",
 			"without it replies leave by the private NIC and are dropped there, on the machines that lack it",
 			returnPathReady},
-		{"return-path-spec", "the return-path pod runs as the plan renders it",
+		{"return-path-spec", "that pod runs as the plan renders it",
 			"a pod of an older plan marks connections for the old addresses, by the old NIC or with the old image",
 			returnPathSpec},
 	}

@@ -8,7 +8,7 @@ import (
 
 func recordChecks() []check {
 	return []check{
-		{"reservation", "Proxmox has the plan's addresses reserved for this cluster",
+		{"reservation", "the addresses are reserved in Proxmox",
 			"what is not reserved another cluster may take; what another has already answers for somebody else",
 			reserved},
 	}

@@ -11,7 +11,7 @@ import (
 
 func versionChecks() []check {
 	return []check{
-		{"versions", "tool, agent, Kubernetes and Talos have the plan's versions",
+		{"versions", "what runs has the plan's versions",
 			"files are made for the versions that the plan names; an agent of another version than the tool may know other flags",
 			versions},
 		{"generated-files", "the generated files are of this plan",
