@@ -50,7 +50,7 @@ test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLA
 
 # The parts are built once, in about ten minutes on two idle cores, and kept in the
 # user's cache directory (HOMEWARD_KUBE_CACHE moves it).
-e2e: build ## (not finished) real Kubernetes and MetalLB in namespaces; root, containerd, runc, CNI plugins
+e2e: build ## real Kubernetes and MetalLB in namespaces; root, containerd, runc, CNI plugins
 	cd testenv/kube && $(GO) run ./parts/build
 	cd testenv/kube && HOMEWARD_KUBE=1 $(GO) test -count=1 -timeout 25m -v .
 

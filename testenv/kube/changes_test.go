@@ -3,6 +3,7 @@
 package kube_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -15,22 +16,35 @@ import (
 // change does to the cluster what operators do: the API's address moves, one
 // machine alone shall announce, the pool grows and shrinks.
 func change(t *testing.T, l *kube.Lab) {
-	t.Run("the API's address moved by hand", func(t *testing.T) {
-		for _, m := range l.Machines {
-			must(t, m.HoldVIP())
-			ctx := within(t, 20*time.Second)
-			must(t, kube.WaitFor(ctx, "an answer from the API's address on "+m.Name, l.Asks(l.Net.Addresses.VIP, netlab.VIPPort)))
-			must(t, m.ReleaseVIP())
-		}
-	})
+	t.Run("the API's address moved by hand", func(t *testing.T) { testVIP(t, l) })
 	t.Run("an L2Advertisement by nodeSelectors", func(t *testing.T) { testSelectors(t, l) })
 	t.Run("the pool grown and shrunk", func(t *testing.T) { testPool(t, l) })
+}
+
+// testVIP moves the API's address from one control plane to the next, and asks
+// there with kubectl from both clients. Without the rule of the patch the answer
+// leaves by the private NIC and no client has it.
+func testVIP(t *testing.T, l *kube.Lab) {
+	for _, c := range l.ControlPlanes {
+		must(t, c.HoldVIP())
+		for _, client := range []*netlab.Host{l.Net.Behind, l.Net.OnLink} {
+			must(t, kube.WaitFor(within(t, 20*time.Second), "the API of "+c.Name+" behind its VIP", l.AsksAPI(client)))
+		}
+		restore, err := c.DropVIPRule()
+		must(t, err)
+		if l.AsksAPI(l.Net.Behind)(t.Context()) == nil {
+			t.Errorf("%s answers at the VIP without the rule for it", c.Name)
+		}
+		must(t, restore())
+		must(t, l.AsksAPI(l.Net.Behind)(t.Context()))
+		must(t, c.ReleaseVIP())
+	}
 }
 
 // testSelectors lets each machine alone announce in turn, whichever MetalLB would
 // have chosen, and asks a Service with a backend on the first.
 func testSelectors(t *testing.T, l *kube.Lab) {
-	service := loaded(l)[2]
+	service := clusterService(l, l.Machines[0])
 	for _, m := range l.Machines {
 		ctx := within(t, time.Minute)
 		must(t, l.AnnounceFrom(ctx, m.Name))
@@ -41,30 +55,38 @@ func testSelectors(t *testing.T, l *kube.Lab) {
 	judge(t, l, netlab.PathExternal)
 }
 
-// testPool regenerates the plan with a larger pool, and with the old one again. A
-// Service pinned to an address of the new part is answered while it is there.
+// testPool regenerates the plan with a larger pool and the generated Traefik
+// Service pinned to the new address, and with the old one again.
 func testPool(t *testing.T, l *kube.Lab) {
 	pool := l.Net.Addresses.Pool
 	first, last := pool[0], pool[len(pool)-1]
 	added := last.Next()
 	ctx := within(t, 3*time.Minute)
-	regenerate := func(last netip.Addr) {
-		must(t, l.Product.Regenerate(ctx, fmt.Sprintf("%s-%s", first, last)))
-		must(t, l.ApplyGenerated(ctx, "metallb.yaml"))
+	regenerate := func(last, ingress netip.Addr) {
+		must(t, l.Product.Regenerate(ctx, fmt.Sprintf("%s-%s", first, last), ingress))
 		must(t, l.InstallReturnPath(ctx, kube.AgentPod))
+		must(t, l.ApplyGenerated(ctx, "metallb.yaml"))
+		must(t, l.ApplyGenerated(ctx, "traefik.yaml"))
 	}
-	service := kube.Service{
-		Policy: netlab.PolicyCluster, Backend: l.Machines[1].Name, HostNetwork: true, Address: added, Port: 9000,
-	}
-	service.Name = "grown"
-	regenerate(added)
-	must(t, l.Apply(ctx, service.Manifest()))
-	must(t, kube.WaitFor(ctx, "an answer from "+added.String(), l.Asks(added, service.Port)))
+	regenerate(added, added)
+	must(t, kube.WaitFor(ctx, "traefik at "+added.String(), hasAddress(l, added)))
+	must(t, kube.WaitFor(ctx, "an answer from "+added.String(), l.Asks(added, 80)))
 
-	must(t, l.Delete(ctx, "service", service.Name))
-	regenerate(last)
+	regenerate(last, netip.Addr{})
+	must(t, kube.WaitFor(ctx, "traefik at "+first.String(), hasAddress(l, first)))
 	for _, m := range l.Machines {
 		must(t, kube.WaitFor(ctx, "the old pool on "+m.Name, m.LacksDestination(added)))
 	}
 	judge(t, l, netlab.PathExternal)
+}
+
+// hasAddress is a condition: MetalLB gave the generated Traefik Service an address.
+func hasAddress(l *kube.Lab, want netip.Addr) func(context.Context) error {
+	return func(ctx context.Context) error {
+		got, err := l.WaitAddress(ctx, "ingress", "traefik")
+		if err == nil && got != want {
+			err = fmt.Errorf("it has %s", got)
+		}
+		return err
+	}
 }

@@ -94,6 +94,12 @@ func (m *Machine) endPods() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	return m.killTasks(ctx)
+}
+
+// killTasks kills what runs in containers until nothing does. The kubelet must not
+// be there, or it would start them again.
+func (m *Machine) killTasks(ctx context.Context) error {
 	return WaitFor(ctx, "the end of the pods on "+m.Name, func(ctx context.Context) error {
 		tasks, err := m.ctr(ctx, "tasks", "ls", "-q")
 		if err != nil {

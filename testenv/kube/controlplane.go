@@ -4,114 +4,172 @@ package kube
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/hex"
-	"encoding/pem"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"homeward/testenv/netlab"
 )
 
 // Where the control plane listens.
 const (
-	apiPort = 6443
+	apiPort = netlab.VIPPort
 	etcdURL = "http://127.0.0.1:2379"
 	peerURL = "http://127.0.0.1:2380"
 )
 
-// startControlPlane starts etcd, the API server and the controllers that make
+// serviceCIDR is the plan's default, and apiService what Kubernetes takes of it for
+// the API's Service.
+const (
+	serviceCIDR = "10.96.0.0/12"
+	apiService  = "10.96.0.1"
+)
+
+// ControlPlane is a machine with an API server and both NICs. The first has etcd
+// and the controllers besides.
+type ControlPlane struct {
+	*netlab.Host
+	// Name is the plan's hostname.
+	Name    string
+	Address netip.Addr
+
+	lab *Lab
+	api *Process
+}
+
+// controlExternal is the kernel's name of the external NIC.
+const controlExternal = "ens19"
+
+// controlPlaneCount is how many the plan has.
+const controlPlaneCount = 2
+
+func (l *Lab) newControlPlane(index int) (*ControlPlane, error) {
+	c := &ControlPlane{
+		Name:    fmt.Sprintf("edge-controlplane-%02d", index+1),
+		Address: netip.AddrFrom4([4]byte{10, 90, 0, byte(2 + index)}),
+		lab:     l,
+	}
+	mac := net.HardwareAddr{0x02, 0, 0, 0, 0x0e, byte(0x11 + index)}
+	var err error
+	c.Host, err = l.Net.AddMachine(fmt.Sprintf("control%d", index+1), c.Address, controlExternal, mac)
+	return c, err
+}
+
+func (c *ControlPlane) talos() installed {
+	return installed{host: c.Host, name: c.Name, external: controlExternal, product: c.lab.Product}
+}
+
+// startControlPlanes starts etcd, the API servers and the controllers that make
 // EndpointSlices out of Services and Pods.
-func (l *Lab) startControlPlane(ctx context.Context) error {
-	pki := filepath.Join(l.dir, "pki")
-	if err := os.MkdirAll(pki, 0o700); err != nil {
+func (l *Lab) startControlPlanes(ctx context.Context) (err error) {
+	if l.pki, err = newPKI(filepath.Join(l.dir, "pki")); err != nil {
 		return err
 	}
-	if err := l.writeIdentities(pki); err != nil {
+	if err := l.pki.writeKubeconfig(l.kubeconfig(), apiURL(l.Control().Address)); err != nil {
 		return err
 	}
 	// A test's data need not survive a power cut.
-	_, err := l.start(l.Control.Command, "etcd", l.set.Program("etcd"),
+	etcd := "http://" + netip.AddrPortFrom(l.Control().Address, 2379).String()
+	_, err = l.start(l.Control().Command, "etcd", l.set.Program("etcd"),
 		"--name=lab", "--data-dir="+filepath.Join(l.dir, "etcd"), "--unsafe-no-fsync",
-		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
+		"--listen-client-urls="+etcdURL+","+etcd, "--advertise-client-urls="+etcd,
 		"--listen-peer-urls="+peerURL, "--initial-advertise-peer-urls="+peerURL, "--initial-cluster=lab="+peerURL)
-	if err != nil {
-		return err
-	}
-	api, err := l.start(l.Control.Command, "kube-apiserver", l.set.Program("kube-apiserver"),
-		"--etcd-servers="+etcdURL, "--bind-address="+controlAddress.String(), "--advertise-address="+controlAddress.String(),
-		fmt.Sprintf("--secure-port=%d", apiPort), "--cert-dir="+pki,
-		"--service-cluster-ip-range=10.96.0.0/16", "--service-account-issuer=https://lab.invalid",
-		"--service-account-signing-key-file="+filepath.Join(pki, "sa.key"),
-		"--service-account-key-file="+filepath.Join(pki, "sa.pub"),
-		"--token-auth-file="+filepath.Join(pki, "tokens.csv"), "--authorization-mode=RBAC",
-		// Pods stand in for MetalLB's; nobody makes their accounts.
-		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true", "--profiling=false")
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	err = WaitFor(ctx, "the API server", func(ctx context.Context) error {
-		if api.Ended() {
-			return fmt.Errorf("it has ended: see %s", l.Logs)
+	for _, c := range l.ControlPlanes {
+		if err := c.talos().configure(); err != nil {
+			return err
 		}
-		_, err := l.Kubectl(ctx, nil, "get", "--raw", "/readyz")
-		return err
-	})
-	if err != nil {
-		return err
+		if err := c.startAPI(etcd); err != nil {
+			return err
+		}
 	}
-	_, err = l.start(l.Control.Command, "kube-controller-manager", l.set.Program("kube-controller-manager"),
+	for _, c := range l.ControlPlanes {
+		if err := WaitFor(ctx, "the API server of "+c.Name, c.ready); err != nil {
+			return err
+		}
+	}
+	_, err = l.start(l.Control().Command, "kube-controller-manager", l.set.Program("kube-controller-manager"),
 		"--kubeconfig="+l.kubeconfig(), "--leader-elect=false", "--bind-address=127.0.0.1",
 		"--controllers=endpointslice-controller")
 	return err
 }
 
-// writeIdentities writes the keys and the administrator's token, fresh each time.
-func (l *Lab) writeIdentities(pki string) error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return err
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		return err
-	}
-	secret := make([]byte, 16)
-	if _, err := rand.Read(secret); err != nil {
-		return err
-	}
-	token := hex.EncodeToString(secret)
-	for file, text := range map[string][]byte{
-		filepath.Join(pki, "sa.key"):     pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
-		filepath.Join(pki, "sa.pub"):     pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
-		filepath.Join(pki, "tokens.csv"): []byte(token + ",admin,admin,\"system:masters\"\n"),
-		l.kubeconfig():                   []byte(kubeconfigText(token, filepath.Join(pki, "apiserver.crt"))),
-	} {
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+// apiURL is how an API server is reached at an address of its machine.
+func apiURL(address netip.Addr) string {
+	return "https://" + netip.AddrPortFrom(address, apiPort).String()
 }
 
-// kubeconfigText names the certificate that the API server makes for itself when
-// it starts.
-func kubeconfigText(token, certificate string) string {
-	return fmt.Sprintf(`apiVersion: v1
-kind: Config
-current-context: lab
-clusters:
-- name: lab
-  cluster: {server: "https://%s:%d", certificate-authority: %q}
-users:
-- name: admin
-  user: {token: %q}
-contexts:
-- name: lab
-  context: {cluster: lab, user: admin}
-`, controlAddress, apiPort, certificate, token)
+// podSecurity is Talos's default: whoever needs more than "baseline" needs a
+// namespace whose labels say so, as the product's for MetalLB do.
+const podSecurity = `apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: {enforce: baseline, enforce-version: latest, audit: restricted, audit-version: latest, warn: restricted, warn-version: latest}
+    exemptions: {namespaces: [kube-system]}
+`
+
+// startAPI starts the machine's API server. Its certificate has the names that
+// the patch asks for, as Talos's has.
+func (c *ControlPlane) startAPI(etcd string) error {
+	list, err := c.talos().documents(AgentPod)
+	if err != nil {
+		return err
+	}
+	sans := []string{c.Address.String(), apiService}
+	for _, d := range list {
+		if d.Cluster != nil {
+			sans = append(sans, d.Cluster.APIServer.CertSANs...)
+		}
+	}
+	if !slices.Contains(sans, c.lab.Net.Addresses.VIP.String()) {
+		return fmt.Errorf("starting the API server of %s: its patch has no certificate for the VIP", c.Name)
+	}
+	pki := c.lab.pki
+	if err := pki.issue(c.Name, sans); err != nil {
+		return err
+	}
+	admission := pki.file("admission.yaml")
+	if err := os.WriteFile(admission, []byte(podSecurity), 0o600); err != nil {
+		return err
+	}
+	c.api, err = c.lab.start(c.Command, "kube-apiserver-"+c.Name, c.lab.set.Program("kube-apiserver"),
+		"--etcd-servers="+etcd, "--bind-address=0.0.0.0", "--advertise-address="+c.Address.String(),
+		fmt.Sprintf("--secure-port=%d", apiPort), fmt.Sprintf("--apiserver-count=%d", controlPlaneCount),
+		"--tls-cert-file="+pki.file(c.Name+".crt"), "--tls-private-key-file="+pki.file(c.Name+".key"),
+		"--service-cluster-ip-range="+serviceCIDR, "--service-account-issuer=https://lab.invalid",
+		"--service-account-signing-key-file="+pki.file("sa.key"), "--service-account-key-file="+pki.file("sa.pub"),
+		"--token-auth-file="+pki.file("tokens.csv"), "--authorization-mode=RBAC",
+		"--admission-control-config-file="+admission,
+		// Pods stand in for MetalLB's; nobody makes their accounts.
+		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true", "--profiling=false")
+	return err
+}
+
+// ready is a condition: the machine's API server answers at its private address.
+func (c *ControlPlane) ready(ctx context.Context) error {
+	if c.api.Ended() {
+		return fmt.Errorf("it has ended: see %s", c.lab.Logs)
+	}
+	return c.lab.askAPI(ctx, c.Host, apiURL(c.Address))
+}
+
+// askAPI asks an API server from a host with kubectl: TLS, the server's name, the
+// token and the answer have to be right.
+func (l *Lab) askAPI(ctx context.Context, from *netlab.Host, server string) error {
+	cmd := from.Command(ctx, l.set.Program("kubectl"), "--kubeconfig", l.kubeconfig(),
+		"--cache-dir", filepath.Join(l.dir, "kubectl"), "--server", server, "--request-timeout=2s", "get", "--raw", "/readyz")
+	_, err := cmd.Output()
+	return err
 }

@@ -45,6 +45,7 @@ func disturb(t *testing.T, l *kube.Lab) {
 	})
 	t.Run("nft flush ruleset", func(t *testing.T) { testFlush(t, l) })
 	t.Run("a speaker killed and its NIC deaf", func(t *testing.T) { testTakeover(t, l) })
+	t.Run("a node without power", func(t *testing.T) { testNodeLost(t, l) })
 	t.Run("after all that", func(t *testing.T) { judge(t, l, netlab.PathExternal) })
 }
 
@@ -60,16 +61,32 @@ func loaded(l *kube.Lab) []kube.Service {
 	return services
 }
 
+// clusterService is the Service of policy Cluster with its backend in a pod on a
+// machine. They all share an address, and so an announcer.
+func clusterService(l *kube.Lab, m *kube.Machine) kube.Service {
+	for _, s := range l.Services() {
+		if s.Policy == netlab.PolicyCluster && !s.HostNetwork && s.Backend == m.Name {
+			return s
+		}
+	}
+	panic("the matrix has no such service")
+}
+
 // noReplyLost does something while long-lived connections carry requests of the
 // client behind the router, and fails for each reply that did not come. kube-proxy
 // is not needed for these: the kernel remembers what it has rewritten.
 func noReplyLost(t *testing.T, l *kube.Lab, f func()) {
 	t.Helper()
+	noReplyLostOver(t, l, []netlab.Protocol{netlab.TCP, netlab.UDP}, f)
+}
+
+func noReplyLostOver(t *testing.T, l *kube.Lab, protocols []netlab.Protocol, f func()) {
+	t.Helper()
 	var loads []*netlab.Load
 	var stops []func() netlab.LoadResult
 	var names []string
 	for _, s := range loaded(l) {
-		for _, p := range []netlab.Protocol{netlab.TCP, netlab.UDP} {
+		for _, p := range protocols {
 			load, err := netlab.StartLoad(within(t, time.Minute), netlab.LoadConfig{
 				From: l.Net.Behind, Protocol: p, Target: s.Target(), Rate: 20, Connections: 4,
 			})
@@ -116,12 +133,41 @@ func testFlush(t *testing.T, l *kube.Lab) {
 	judge(t, l, netlab.PathExternal)
 }
 
+// testNodeLost takes the power of the node that announces a Service whose backend
+// is on the other one: the client is answered again as soon as the other speaker
+// has noticed. Back again, the node does its part as before.
+func testNodeLost(t *testing.T, l *kube.Lab) {
+	const duration = 40 * time.Second
+	lost, err := l.Announcer(t.Context(), clusterService(l, l.Machines[0]))
+	must(t, err)
+	other := l.Machines[0]
+	if other == lost {
+		other = l.Machines[1]
+	}
+	service := clusterService(l, other)
+	probe, err := l.StartProbe(within(t, 2*duration), service.Target(), duration)
+	must(t, err)
+	time.Sleep(2 * time.Second)
+	must(t, lost.Lose(t.Context()))
+	result, err := probe.Result()
+	must(t, err)
+	t.Logf("%d of %d attempts answered, %d outages, the longest %s",
+		result.Answered, result.Attempts, result.Outages, result.Longest)
+	if result.Outages == 0 || result.Longest > 30*time.Second || !result.Up {
+		t.Errorf("the probe reports %+v: want an outage shorter than 30 s, and answers at the end", result)
+	}
+	must(t, lost.Return(within(t, 3*time.Minute)))
+	must(t, l.WaitPods(within(t, 2*time.Minute), "kube-system", "homeward-return-path"))
+	must(t, l.WaitServed(t.Context()))
+	judge(t, l, netlab.PathExternal)
+}
+
 // testTakeover ends the announcing speaker without a word to the other and makes
 // its NIC deaf for the address, while the product's own probe measures how long
 // the client behind the router has no answer.
 func testTakeover(t *testing.T, l *kube.Lab) {
 	const duration = 30 * time.Second
-	service := loaded(l)[2]
+	service := clusterService(l, l.Machines[1])
 	announcer, err := l.Announcer(t.Context(), service)
 	must(t, err)
 	probe, err := l.StartProbe(within(t, 2*duration), service.Target(), duration)

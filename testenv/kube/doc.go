@@ -1,35 +1,30 @@
 //go:build linux
 
-// Package kube is a lab of real Kubernetes: etcd, kube-apiserver,
+// Package kube is a lab of real Kubernetes: etcd, two kube-apiservers,
 // kube-controller-manager, two nodes with containerd, kubelet, kube-proxy and a
 // MetalLB speaker each, MetalLB's controller, all unmodified, in the networks of
 // netlab.
 //
 //	private 10.90.0.0/24                         external 203.0.113.0/24
 //	   gateway .1 (drops spoofed sources)           Router .1 ---- Behind 198.51.100.10
-//	   control plane .2                             OnLink .200
-//	        |                                          |
+//	        |                                       OnLink .200
+//	        +--- edge-controlplane-01 .2, -02 .3 ------+
 //	        +--- edge-worker-01 .11, -02 .12 ----------+
 //
 // What stands between is the product's own: `homeward generate` makes the files
 // of the lab's cluster.yaml. Its Kubernetes objects are applied as they are, its
 // static pod is given to the kubelets, and the image is what `homeward image
-// build` writes. Talos is the one part that is stood in for: [Machine.Configure]
-// does with addresses, routes and rules of a machine's patch what Talos would.
-//
-// # How far it is
-//
-// The control plane, MetalLB's controller and the generated objects have run, and so
-// has the static pod's image under runc. The kubelets, kube-proxy and with them the
-// matrix and the disturbances are written and have not run through yet: no check
-// relies on them.
+// build` writes. Talos is the one part that is stood in for: addresses, routes,
+// rules and certificates are made of a machine's patch as Talos would, and the VIP
+// is moved by hand.
 //
 // # What is not as in a real cluster
 //
 // Two kubelets share a kernel, so each has its own root of control groups and
 // its own mount namespace. kube-proxy, MetalLB and the control plane run as
 // processes with an administrator's token, not in pods: Pod objects stand in for
-// MetalLB's own. There is no scheduler: backends are static pods.
+// MetalLB's own. There is no scheduler: backends are static pods. The control
+// planes have no kubelet, and so no pod of ours: the VIP does not need it.
 //
 // The lab needs root, containerd, runc and the CNI plugins of Debian's
 // containernetworking-plugins.

@@ -23,10 +23,13 @@ func TestRealKubernetes(t *testing.T) {
 		judge(t, l, netlab.PathExternal)
 	})
 	t.Run("the generated Traefik service", func(t *testing.T) { testTraefik(t, l) })
+	t.Run("Pod Security as Talos sets it", func(t *testing.T) { testPodSecurity(t, l) })
 	change(t, l)
 	disturb(t, l)
 	t.Run("iptables mode, the agent", func(t *testing.T) {
-		switchProxies(t, l, kube.ProxyIPTables)
+		// kube-proxy itself forgets the connections over UDP that it has rewritten.
+		tcp := []netlab.Protocol{netlab.TCP}
+		noReplyLostOver(t, l, tcp, func() { switchProxies(t, l, kube.ProxyIPTables) })
 		judge(t, l, netlab.PathExternal)
 	})
 	t.Run("iptables mode, cleaned up", func(t *testing.T) {
@@ -95,4 +98,15 @@ func testTraefik(t *testing.T, l *kube.Lab) {
 		t.Errorf("traefik has %s, want the pool's one free address %s", address, l.Net.Addresses.Pool[0])
 	}
 	must(t, kube.WaitFor(ctx, "an answer of traefik", l.Asks(address, 80)))
+}
+
+// testPodSecurity sees that pods like MetalLB's speakers are let into the generated
+// namespace, because of its labels, and into no other.
+func testPodSecurity(t *testing.T, l *kube.Lab) {
+	for namespace, allowed := range map[string]bool{"metallb-system": true, "ingress": false} {
+		err := l.TryHostNetworkPod(t.Context(), namespace)
+		if (err == nil) != allowed {
+			t.Errorf("a pod of the node's own network in namespace %s: %v; want it allowed: %t", namespace, err, allowed)
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,8 +21,9 @@ import (
 type Lab struct {
 	// Net is the networks, the gateways and the clients.
 	Net *netlab.Cluster
-	// Control is the control plane's machine, on the private network only.
-	Control *netlab.Host
+	// ControlPlanes are the machines with an API server; etcd, the controllers and
+	// MetalLB's controller run on the first.
+	ControlPlanes []*ControlPlane
 	// Machines are the two workers.
 	Machines []*Machine
 	// Product is what the product made of the lab's plan.
@@ -32,15 +32,13 @@ type Lab struct {
 	Logs string
 
 	set *parts.Set
+	pki *pki
 	// dir is the lab's own, removed with it.
 	dir string
 
 	mu        sync.Mutex
 	processes []*Process
 }
-
-// controlAddress is the API server's on the private network.
-var controlAddress = netip.AddrFrom4([4]byte{10, 90, 0, 2})
 
 // Options are what a lab is made from.
 type Options struct {
@@ -77,7 +75,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 			l.Product, err = makeProduct(ctx, o.Repository, filepath.Join(dir, "product"))
 			return err
 		}},
-		{"control plane", func() error { return l.startControlPlane(ctx) }},
+		{"control plane", func() error { return l.startControlPlanes(ctx) }},
 		{"objects", func() error { return l.applyObjects(ctx) }},
 		{"nodes", func() error { return l.startMachines(ctx) }},
 		{"MetalLB", func() error { return l.startMetalLB(ctx) }},
@@ -99,8 +97,12 @@ func (l *Lab) wire() (err error) {
 	if l.Net, err = netlab.NewCluster(netlab.AnchorLayout); err != nil {
 		return err
 	}
-	if l.Control, err = l.Net.AddMachine("control", controlAddress); err != nil {
-		return err
+	for i := range controlPlaneCount {
+		c, err := l.newControlPlane(i)
+		if err != nil {
+			return err
+		}
+		l.ControlPlanes = append(l.ControlPlanes, c)
 	}
 	for i, n := range l.Net.Nodes {
 		m, err := l.newMachine(n, i)
@@ -130,11 +132,14 @@ func (l *Lab) Close() error {
 	return errors.Join(append(errs, os.RemoveAll(l.dir))...)
 }
 
-// Kubectl runs kubectl on the control plane's machine with a standard input, and
+// Control is the first control plane.
+func (l *Lab) Control() *ControlPlane { return l.ControlPlanes[0] }
+
+// Kubectl runs kubectl on the first control plane's machine with a standard input, and
 // gives its output.
 func (l *Lab) Kubectl(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	args = append([]string{"--kubeconfig", l.kubeconfig(), "--cache-dir", filepath.Join(l.dir, "kubectl")}, args...)
-	cmd := l.Control.Command(ctx, l.set.Program("kubectl"), args...)
+	cmd := l.Control().Command(ctx, l.set.Program("kubectl"), args...)
 	cmd.Stdin = bytes.NewReader(input)
 	return cmd.Output()
 }

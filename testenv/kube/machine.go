@@ -51,6 +51,20 @@ func (l *Lab) newMachine(n *netlab.Node, index int) (*Machine, error) {
 	return m, err
 }
 
+// talos is what stands in for Talos on the machine.
+func (m *Machine) talos() installed {
+	return installed{host: m.Host, name: m.Name, external: m.ExternalLink, product: m.lab.Product}
+}
+
+// Configure does with the machine's patch what Talos does, in place of what
+// netlab has made of the external link.
+func (m *Machine) Configure() error {
+	if err := m.RemoveAddress(m.ExternalLink, m.ExternalAddress); err != nil {
+		return err
+	}
+	return m.talos().configure()
+}
+
 // start runs one of the machine's programs among its mounts.
 func (m *Machine) start(name, file string, args ...string) (*Process, error) {
 	return m.lab.start(m.mounts.Command, name+"-"+m.Name, file, args...)

@@ -15,11 +15,12 @@ import (
 const (
 	standInController = "controller"
 	standInNode       = "none"
+	metallbNamespace  = "metallb-system"
 	standInPod        = `apiVersion: v1
 kind: Pod
 metadata:
   name: %s
-  namespace: metallb-system
+  namespace: %s
   labels: {app: metallb, component: %s}
 spec:
   nodeName: ` + standInNode + `
@@ -31,16 +32,23 @@ spec:
   "conditions": [{"type": "Ready", "status": "True"}]}}`
 )
 
+// TryHostNetworkPod asks the API server whether it would take a pod like a speaker's
+// in a namespace, and makes none.
+func (l *Lab) TryHostNetworkPod(ctx context.Context, namespace string) error {
+	_, err := l.Kubectl(ctx, fmt.Appendf(nil, standInPod, "tried", namespace, "speaker"), "create", "--dry-run=server", "-f", "-")
+	return err
+}
+
 func speakerName(m *Machine) string { return "speaker-" + m.Name }
 
 // standInPods makes the Pod objects of MetalLB's programs.
 func (l *Lab) standInPods(ctx context.Context) error {
-	pods := []struct{ name, component, address string }{{standInController, "controller", controlAddress.String()}}
+	pods := []struct{ name, component, address string }{{standInController, "controller", l.Control().Address.String()}}
 	for _, m := range l.Machines {
 		pods = append(pods, struct{ name, component, address string }{speakerName(m), "speaker", m.PrivateAddress.String()})
 	}
 	for _, p := range pods {
-		if err := l.Apply(ctx, fmt.Sprintf(standInPod, p.name, p.component)); err != nil {
+		if err := l.Apply(ctx, fmt.Sprintf(standInPod, p.name, metallbNamespace, p.component)); err != nil {
 			return err
 		}
 		_, err := l.Kubectl(ctx, nil, "-n", "metallb-system", "patch", "pod", p.name, "--subresource=status",
@@ -55,7 +63,7 @@ func (l *Lab) standInPods(ctx context.Context) error {
 // startMetalLB starts the controller and the speakers, and waits until every
 // Service has its address.
 func (l *Lab) startMetalLB(ctx context.Context) error {
-	_, err := l.start(l.Control.Command, "metallb-controller", l.set.Program("metallb-controller"),
+	_, err := l.start(l.Control().Command, "metallb-controller", l.set.Program("metallb-controller"),
 		"--namespace=metallb-system", "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation", "--log-level=info")
 	if err != nil {
 		return err

@@ -22,6 +22,10 @@ func (l *Lab) applyObjects(ctx context.Context) error {
 	if _, err := l.Kubectl(ctx, nil, "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"); err != nil {
 		return err
 	}
+	// For the backends that are processes of a node's own network.
+	if _, err := l.Kubectl(ctx, nil, "label", "namespace", "default", "pod-security.kubernetes.io/enforce=privileged"); err != nil {
+		return err
+	}
 	for _, name := range []string{"metallb.yaml", "traefik.yaml"} {
 		if err := l.ApplyGenerated(ctx, name); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,10 +71,15 @@ func makeProduct(ctx context.Context, repository, dir string) (*Product, error) 
 // poolLine is the plan's line that an operator changes to grow the pool.
 var poolLine = regexp.MustCompile(`(?m)^( *ingress_pool: ).*$`)
 
-// Regenerate changes the plan's pool, written as cluster.yaml has it, and has the
-// tool update what it generated for the agent.
-func (p *Product) Regenerate(ctx context.Context, pool string) error {
-	return p.generate(ctx, AgentPod, poolLine.ReplaceAllString(clusterYAML, "${1}"+pool)+agentSection)
+// Regenerate changes the plan's pool, written as cluster.yaml has it, pins the
+// ingress controller's Service unless ingress is the zero Addr, and has the tool
+// update what it generated for the agent.
+func (p *Product) Regenerate(ctx context.Context, pool string, ingress netip.Addr) error {
+	plan := poolLine.ReplaceAllString(clusterYAML, "${1}"+pool) + agentSection
+	if ingress.IsValid() {
+		plan += fmt.Sprintf("ingress: {address: %s}\n", ingress)
+	}
+	return p.generate(ctx, AgentPod, plan)
 }
 
 // generate has the tool check a plan and write its files.

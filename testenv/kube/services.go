@@ -51,10 +51,11 @@ func (s Service) Target() netip.AddrPort { return netip.AddrPortFrom(s.Address, 
 // the machine of its backend must announce it.
 func (l *Lab) Services() []Service {
 	pool := l.Net.Addresses.Pool
-	first := l.Machines[0].Name
+	first, second := l.Machines[0].Name, l.Machines[1].Name
 	services := []Service{
 		{Policy: netlab.PolicyLocal, Backend: first, Address: pool[1], Port: 8000},
 		{Policy: netlab.PolicyLocal, Backend: first, HostNetwork: true, Address: pool[2], Port: 8000},
+		{Policy: netlab.PolicyLocal, Backend: second, Address: pool[4], Port: 8000},
 	}
 	for i, m := range l.Machines {
 		for j, host := range []bool{false, true} {

@@ -22,6 +22,7 @@ import (
 // uses some of the fields.
 type document struct {
 	Kind, Name string
+	Link       string
 	Addresses  []struct{ Address netip.Prefix }
 	Routes     []struct {
 		Destination netip.Prefix
@@ -35,11 +36,24 @@ type document struct {
 		Pods       []map[string]any
 		NodeLabels map[string]string
 	}
+	Cluster *struct {
+		APIServer struct{ CertSANs []string }
+	}
+}
+
+// installed is what stands in for Talos on one machine: it does what the patch
+// of that name says to the host.
+type installed struct {
+	host *netlab.Host
+	name string
+	// external is the kernel's name of the external NIC.
+	external string
+	product  *Product
 }
 
 // documents reads the patch that the product generated for the machine.
-func (m *Machine) documents(kind Kind) ([]document, error) {
-	text, err := m.lab.Product.File(kind, "talos", m.Name+".yaml")
+func (t installed) documents(kind Kind) ([]document, error) {
+	text, err := t.product.File(kind, "talos", t.name+".yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +61,7 @@ func (m *Machine) documents(kind Kind) ([]document, error) {
 	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
 		var d document
 		if err := yaml.Unmarshal(part, &d); err != nil {
-			return nil, fmt.Errorf("reading the patch of %s: %w", m.Name, err)
+			return nil, fmt.Errorf("reading the patch of %s: %w", t.name, err)
 		}
 		list = append(list, d)
 	}
@@ -57,38 +71,35 @@ func (m *Machine) documents(kind Kind) ([]document, error) {
 // externalAlias is what the product's documents call the external link.
 const externalAlias = "external"
 
-// Configure does what Talos does with the patch: addresses and routes of the
+// configure does what Talos does with the patch: addresses and routes of the
 // external link, and the routing rules. netlab has the private link's already.
-func (m *Machine) Configure() error {
-	list, err := m.documents(AgentPod)
+func (t installed) configure() error {
+	list, err := t.documents(AgentPod)
 	if err != nil {
-		return err
-	}
-	if err := m.RemoveAddress(m.ExternalLink, m.ExternalAddress); err != nil {
 		return err
 	}
 	rules := 0
 	for _, d := range list {
 		switch {
 		case d.Kind == "LinkConfig" && d.Name == externalAlias:
-			err = m.configureExternal(d)
+			err = t.configureExternal(d)
 		case d.Kind == "RoutingRuleConfig":
 			rules++
-			err = m.configureRule(d)
+			err = t.configureRule(d)
 		}
 		if err != nil {
-			return fmt.Errorf("configuring %s from its patch: %s %s: %w", m.Name, d.Kind, d.Name, err)
+			return fmt.Errorf("configuring %s from its patch: %s %s: %w", t.name, d.Kind, d.Name, err)
 		}
 	}
 	if rules == 0 {
-		return fmt.Errorf("configuring %s from its patch: no routing rule in it", m.Name)
+		return fmt.Errorf("configuring %s from its patch: no routing rule in it", t.name)
 	}
-	return m.SetAlias(m.ExternalLink, externalAlias)
+	return t.host.SetAlias(t.external, externalAlias)
 }
 
-func (m *Machine) configureExternal(d document) error {
+func (t installed) configureExternal(d document) error {
 	for _, a := range d.Addresses {
-		if err := m.AddAddress(m.ExternalLink, a.Address); err != nil {
+		if err := t.host.AddAddress(t.external, a.Address); err != nil {
 			return err
 		}
 	}
@@ -97,8 +108,8 @@ func (m *Machine) configureExternal(d document) error {
 		if err != nil {
 			return fmt.Errorf("table %q: %w", r.Table, err)
 		}
-		err = m.AddRoute(netlab.Route{
-			Destination: r.Destination, Via: r.Gateway, Link: m.ExternalLink, Table: table,
+		err = t.host.AddRoute(netlab.Route{
+			Destination: r.Destination, Via: r.Gateway, Link: t.external, Table: table,
 			Metric: netplan.TalosRouteMetric, Protocol: unix.RTPROT_STATIC,
 		})
 		if err != nil {
@@ -108,26 +119,36 @@ func (m *Machine) configureExternal(d document) error {
 	return nil
 }
 
-func (m *Machine) configureRule(d document) error {
-	priority, err := strconv.Atoi(d.Name)
+func (t installed) configureRule(d document) error {
+	rule, err := d.rule()
 	if err != nil {
 		return err
+	}
+	return t.host.AddRule(rule)
+}
+
+// rule is the routing rule that a RoutingRuleConfig asks for.
+func (d document) rule() (netlab.Rule, error) {
+	priority, err := strconv.Atoi(d.Name)
+	if err != nil {
+		return netlab.Rule{}, err
 	}
 	rule := netlab.Rule{
 		Priority: priority, Source: d.Src, Mark: d.FwMark, Mask: d.FwMask, Unreachable: d.Action == "unreachable",
 	}
-	if !rule.Unreachable {
-		if rule.Table, err = strconv.Atoi(d.Table); err != nil {
-			return fmt.Errorf("table %q: %w", d.Table, err)
-		}
+	if rule.Unreachable {
+		return rule, nil
 	}
-	return m.AddRule(rule)
+	if rule.Table, err = strconv.Atoi(d.Table); err != nil {
+		return netlab.Rule{}, fmt.Errorf("table %q: %w", d.Table, err)
+	}
+	return rule, nil
 }
 
 // returnPathPod gives the static pod out of the machine's patch, as Talos hands
 // it to the kubelet.
 func (m *Machine) returnPathPod(kind Kind) ([]byte, error) {
-	list, err := m.documents(kind)
+	list, err := m.talos().documents(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +162,7 @@ func (m *Machine) returnPathPod(kind Kind) ([]byte, error) {
 
 // nodeLabels gives the patch's labels for the kubelet's command line, sorted.
 func (m *Machine) nodeLabels() (string, error) {
-	list, err := m.documents(AgentPod)
+	list, err := m.talos().documents(AgentPod)
 	if err != nil {
 		return "", err
 	}

@@ -19,14 +19,7 @@ func (a *announcer) gratuitous(address netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	// Both forms, as MetalLB sends them: some hosts learn from one only.
-	for _, operation := range []uint16{arpRequest, arpReply} {
-		frame := arpFrame(operation, a.node.ExternalMAC, address, broadcast(), address, broadcast())
-		if err := a.node.sendARP(link.Attrs().Index, frame); err != nil {
-			return fmt.Errorf("announcing %s from %s: %w", address, a.node.name, err)
-		}
-	}
-	return nil
+	return a.node.Gratuitous(link.Attrs().Name, address)
 }
 
 // ProbeARP sends one RFC 5227 probe (sender 0.0.0.0) for an address out of the
@@ -43,8 +36,8 @@ func (n *Node) ProbeARP(address netip.Addr) error {
 	return nil
 }
 
-func (n *Node) sendARP(index int, frame []byte) error {
-	socket, err := n.packetSocket(index, sendOnly)
+func (h *Host) sendARP(index int, frame []byte) error {
+	socket, err := h.packetSocket(index, sendOnly)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,6 @@ func (c *Cluster) makeNodes() error {
 func (n *Node) wire() error {
 	a := n.cluster.Addresses
 	pods := podNetwork(n.index)
-	other := 1 - n.index
 	return inOrder(
 		func() error { return n.SetSysctl("net/ipv4/ip_forward", "1") },
 		// A reply that is late because ICMP errors are rationed would look lost.
@@ -81,16 +80,23 @@ func (n *Node) wire() error {
 		func() error {
 			return n.AddAddress(n.PrivateLink, netip.PrefixFrom(n.PrivateAddress, a.Private.Bits()))
 		},
-		func() error { return n.AddRoute(Route{Via: a.PrivateGateway, Link: n.PrivateLink}) },
+		n.wireRoutes,
 		func() error { return n.Plug() },
 		func() error { return Connect(n.Host, podLink, n.Pod, clientLink) },
 		func() error { return n.AddAddress(podLink, netip.PrefixFrom(offset(pods, 1), pods.Bits())) },
 		func() error { return n.Pod.AddAddress(clientLink, netip.PrefixFrom(n.PodAddress, pods.Bits())) },
 		func() error { return n.Pod.AddRoute(Route{Via: offset(pods, 1)}) },
-		func() error {
-			return n.AddRoute(Route{Destination: podNetwork(other), Via: offset(a.Private, 11+other), Link: n.PrivateLink})
-		},
 	)
+}
+
+// wireRoutes makes the routes by the private NIC: the default, and to the other
+// node's pods.
+func (n *Node) wireRoutes() error {
+	a, other := n.cluster.Addresses, 1-n.index
+	if err := n.AddRoute(Route{Via: a.PrivateGateway, Link: n.PrivateLink}); err != nil {
+		return err
+	}
+	return n.AddRoute(Route{Destination: podNetwork(other), Via: offset(a.Private, 11+other), Link: n.PrivateLink})
 }
 
 // Plug puts the external NIC in: a new link with the old MAC and name, up, with
