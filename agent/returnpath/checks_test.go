@@ -160,6 +160,8 @@ func TestShadowingRules(t *testing.T) {
 		{"another mark", with(func(r *netplan.Rule) { r.Mark, r.Mask = 0x200, 0xf00 }), false},
 		{"behind ours", with(func(r *netplan.Rule) { r.Priority = 2000 }), false},
 		{"one source", with(func(r *netplan.Rule) { r.Source = netip.MustParsePrefix("10.0.0.5/32") }), false},
+		{"everything but another's mark", with(func(r *netplan.Rule) { r.Mark, r.Mask, r.Others = 0x100000, 0x100000, "not" }), true},
+		{"everything but our mark, said otherwise", with(func(r *netplan.Rule) { r.Mark, r.Mask, r.Others = 0x2000, 0x2000, "not" }), false},
 		{"a selector more", with(func(r *netplan.Rule) { r.Others = "iif ens18" }), false},
 		{"a table without a default route", with(func(r *netplan.Rule) { r.Table = 77 }), false},
 		{"the earlier scheme's table, out of the same link", with(func(r *netplan.Rule) { r.Table = 100 }), false},
@@ -176,6 +178,37 @@ func TestShadowingRules(t *testing.T) {
 			got := routingProblems(testSettings(), desired, actual)
 			if (len(got) == 1 && got[0].Kind == ProblemRuleShadowed) != tt.want || len(got) > 1 {
 				t.Errorf("problems %v, want one: %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSharedMark holds that a rule for another's mark that has our bit is reported, and
+// does not make the agent wait.
+func TestSharedMark(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mark netplan.Mark
+		mask netplan.Mask
+		want bool
+	}{
+		"NetBird's":            {0x1bd00, 0xffffffff, true},
+		"Tailscale's":          {0x80000, 0xff0000, false},
+		"Cilium's":             {0x200, 0xf00, false},
+		"wg-quick's":           {0xca6c, 0xffffffff, false},
+		"no mark":              {0, 0, false},
+		"ours, compared whole": {0x2000, 0xffffffff, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, _ := converged(t, testSettings())
+			k.rules = append(k.rules, netplan.Rule{
+				Priority: 2000, Source: netip.MustParsePrefix("0.0.0.0/0"), Mark: tt.mark, Mask: tt.mask,
+				Action: netplan.ActionLookup, Table: 7120, Others: "not",
+			})
+			a, _ := newAgent(t, k, testSettings(), 2*60e9)
+			st := a.Pass(context.Background())
+			got := len(st.Problems) == 1 && st.Problems[0].Kind == ProblemMarkShared && strings.Contains(st.Problems[0].Text, tt.mark.String())
+			if !st.Ready || got != tt.want || len(st.Problems) > 1 {
+				t.Errorf("ready %v, problems %+v; want one: %v", st.Ready, st.Problems, tt.want)
 			}
 		})
 	}

@@ -30,6 +30,7 @@ const (
 	ProblemRouteMissing  ProblemKind = "route_missing"
 	ProblemRouteShadowed ProblemKind = "route_shadowed"
 	ProblemRuleShadowed  ProblemKind = "rule_shadowed"
+	ProblemMarkShared    ProblemKind = "mark_shared"
 	ProblemRPFilter      ProblemKind = "rp_filter"
 	ProblemGateway       ProblemKind = "gateway"
 	ProblemNotConverged  ProblemKind = "not_converged"
@@ -52,7 +53,8 @@ func routingProblems(s Settings, desired State, actual Actual) []Problem {
 	for _, r := range missingRoutes(desired, actual) {
 		out = append(out, routeProblem(s, r, actual))
 	}
-	return append(out, shadows(desired, actual)...)
+	out = append(out, shadows(desired, actual)...)
+	return append(out, sharedMarks(desired, actual)...)
 }
 
 // routeProblem says why a route is not the one that the kernel takes.
@@ -71,21 +73,26 @@ func routeProblem(s Settings, want netplan.Route, actual Actual) Problem {
 	return p
 }
 
+// markRule is the desired rule that leads marked packets to our table.
+func markRule(desired State) netplan.Rule {
+	i := slices.IndexFunc(desired.Rules, func(r netplan.Rule) bool {
+		return r.Mark != 0 && r.Action == netplan.ActionLookup && !r.SuppressDefault
+	})
+	return desired.Rules[i]
+}
+
 // shadows finds rules in front of ours that take every marked packet elsewhere:
-// they ask for nothing but bits that our packets have, and their table has a
-// default route, which they take. The earlier scheme's rule is none: its table leads out of the
-// same link.
+// they ask for nothing but bits that our packets have, or for a mark that is not some
+// other, and their table has a default route, which they take. The earlier scheme's
+// rule is none: its table leads out of the same link.
 func shadows(desired State, actual Actual) []Problem {
 	if actual.RulesErr != nil || actual.RoutesErr != nil {
 		return nil
 	}
-	i := slices.IndexFunc(desired.Rules, func(r netplan.Rule) bool {
-		return r.Mark != 0 && r.Action == netplan.ActionLookup && !r.SuppressDefault
-	})
-	mark := desired.Rules[i]
+	mark := markRule(desired)
 	var out []Problem
 	for _, r := range actual.Rules {
-		if r.Priority >= mark.Priority || r.Others != "" || r.SuppressDefault || r.Source.Bits() > 0 || !carries(mark, r) || r.Table == mark.Table {
+		if r.Priority >= mark.Priority || r.SuppressDefault || r.Source.Bits() > 0 || !carries(mark, r) || r.Table == mark.Table {
 			continue
 		}
 		if r.Action == netplan.ActionLookup && !leadsElsewhere(desired, actual, r.Table) {
@@ -140,18 +147,48 @@ func IsLegacyRule(r netplan.Rule) bool {
 	return marks || vip
 }
 
+// sharedMarks finds rules of others for a mark that has our bit and more (NetBird's
+// 0x1bd00): our rule takes the packets that carry it, unless it stands behind theirs,
+// and our table marks replies of connections that do.
+func sharedMarks(desired State, actual Actual) []Problem {
+	if actual.RulesErr != nil {
+		return nil
+	}
+	ours := markRule(desired)
+	var out []Problem
+	for _, r := range actual.Rules {
+		has := uint32(r.Mark)&uint32(ours.Mask) == uint32(ours.Mark)
+		if more := uint32(r.Mark) &^ uint32(ours.Mask); !has || more == 0 {
+			continue
+		}
+		out = append(out, Problem{
+			Kind:   ProblemMarkShared,
+			Text:   fmt.Sprintf("rule %s is for a mark that has our bit %s: what carries it leaves by the external link", r, ours.Mark),
+			Remedy: fmt.Sprintf("give return_path.mark and return_path.mask a bit that is not in %s, where the network plugin leaves one, like 0x1000000", r.Mark),
+		})
+	}
+	return out
+}
+
 // carries says that a packet with no other mark than ours satisfies a rule's
-// mark selector, and that the rule asks for no bit but ours.
+// selectors, and that the rule asks for no bit but ours; or that the rule is for
+// every packet without some mark that is not ours.
 func carries(ours, r netplan.Rule) bool {
-	onlyOurs := uint32(r.Mask)&^uint32(ours.Mask) == 0
-	return onlyOurs && uint32(ours.Mark)&uint32(r.Mask) == uint32(r.Mark)
+	matches := uint32(ours.Mark)&uint32(r.Mask) == uint32(r.Mark)
+	switch r.Others {
+	case "":
+		return matches && uint32(r.Mask)&^uint32(ours.Mask) == 0
+	case "not":
+		return !matches
+	}
+	return false
 }
 
 // ProblemKinds are all kinds, so that each can be reported as absent.
 func ProblemKinds() []ProblemKind {
 	return []ProblemKind{
 		ProblemNICMissing, ProblemNICAmbiguous, ProblemSuperseded, ProblemRuleMissing, ProblemRouteMissing,
-		ProblemRouteShadowed, ProblemRuleShadowed, ProblemRPFilter, ProblemGateway, ProblemNotConverged,
+		ProblemRouteShadowed, ProblemRuleShadowed, ProblemMarkShared, ProblemRPFilter, ProblemGateway, ProblemNotConverged,
 		ProblemNotListed, ProblemLegacy, ProblemIPv6Default,
 	}
 }

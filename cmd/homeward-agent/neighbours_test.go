@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"homeward/agent/returnpath"
 	"homeward/netplan"
 	"homeward/talosgen"
 	"homeward/testenv/neighbours"
@@ -260,4 +262,54 @@ func (e *estate) cleanUps() {
 	e.theirsStands("ours cleaned up")
 	e.astray()
 	e.do(e.resident.CleanUp(e.t.Context()))
+}
+
+// netBird is a bench with NetBird on its node.
+func netBird(t *testing.T) (*bench, *neighbours.Resident) {
+	t.Helper()
+	needNeighbours(t)
+	b := newBench(t)
+	r, err := neighbours.NetBird().Settle(t.Context(), b.Cluster, b.node)
+	b.do(err)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b.do(r.Install(t.Context()))
+	return b, r
+}
+
+// TestNetBirdsMarkIsReported holds that the agent says what its default mark does to
+// NetBird, and that it is so.
+func TestNetBirdsMarkIsReported(t *testing.T) {
+	b, r := netBird(t)
+	b.do(r.Ask(t.Context()))
+	p := b.start()
+	s := p.await("ready", func(s returnpath.Status) bool { return s.Ready })
+	if got := kinds(s); !slices.Equal(got, []returnpath.ProblemKind{returnpath.ProblemMarkShared}) ||
+		!strings.Contains(s.Problems[0].Text, "priority 110 fwmark 0x1bd00/0xffffffff not lookup 7120") {
+		t.Errorf("problems %+v", s.Problems)
+	}
+	b.allHome()
+	if err := r.Ask(t.Context()); err == nil || !strings.Contains(err.Error(), "with mark 0x1bd00, which leaves by ens18") {
+		t.Errorf("NetBird's own traffic: %v; want it gone by our link", err)
+	}
+	b.do(r.CleanUp(t.Context()))
+	p.await("content", func(s returnpath.Status) bool { return s.Ready && len(s.Problems) == 0 })
+}
+
+// TestAnotherMarkBesideNetBird does what the report says.
+func TestAnotherMarkBesideNetBird(t *testing.T) {
+	b, r := netBird(t)
+	p := b.start("--mark=0x1000000", "--mask=0x1000000")
+	s := p.await("ready", func(s returnpath.Status) bool { return s.Ready })
+	if len(s.Problems) > 0 {
+		t.Errorf("problems %+v", s.Problems)
+	}
+	b.allHome()
+	b.do(r.Ask(t.Context()))
+	b.do(r.Restart(t.Context()))
+	b.allHome()
+	b.do(r.Ask(t.Context()))
 }

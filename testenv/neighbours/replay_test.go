@@ -38,7 +38,7 @@ func must(t *testing.T, err error) {
 // traffic goes its way, a restart gives what the installation gave, and a clean-up
 // leaves nothing.
 func TestReplays(t *testing.T) {
-	for _, n := range neighbours.All() {
+	for _, n := range append(neighbours.All(), neighbours.NetBird()) {
 		t.Run(n.Name, func(t *testing.T) {
 			netlab.Require(t)
 			needPrograms(t)
