@@ -379,6 +379,7 @@ func TestEveryCommandKnowsOpenStack(t *testing.T) {
 		"homeward release":             {nil, exitUsage},
 		"homeward status":              {nil, exitUsage},
 		"homeward report":              {[]string{"--plan-only"}, exitUsage},
+		"homeward verify":              {nil, exitUsage},
 		"homeward proxmox permissions": {[]string{"--check"}, exitUsage},
 	}
 	var walk func(*cobra.Command)

@@ -128,6 +128,9 @@ func (t *tool) verify(ctx context.Context, f *verifyFlags) error {
 	if err != nil {
 		return t.refuse(f.output, err)
 	}
+	if result.Plan.OpenStack != nil {
+		return t.refuse(f.output, usage("the plan is for OpenStack, and verify checks clusters on Proxmox: it knows neither ports nor floating IPs"))
+	}
 	client, err := kube.Open(kube.Options{
 		Kubeconfig: f.kubeconfig, Context: f.context, UserAgent: "homeward/" + toolVersion(), Timeout: f.timeout,
 	})
