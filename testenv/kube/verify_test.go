@@ -157,6 +157,9 @@ func (s *verifySite) fromElsewhere() {
 	if result, seen := v.of("service-handshake"); result != "warn" || code != 0 || !strings.Contains(seen, "own segment") {
 		s.Errorf("on-link: the handshake is %s (%s), exit code %d", result, seen, code)
 	}
+	if result, seen := v.of("api-address"); result != "warn" || !strings.Contains(seen, "own segment") {
+		s.Errorf("on-link: the API's address is %s (%s)", result, seen)
+	}
 	nobody := filepath.Join(s.dir, "nobody")
 	s.must(s.lab.pki.writeKubeconfig(nobody, "https://127.0.0.1:1"))
 	v, code = s.verify(nobody)

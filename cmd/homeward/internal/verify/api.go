@@ -38,7 +38,7 @@ func apiAddress(s *Snapshot, n *notes) {
 		}
 		if d.Planned && d.Certificate != nil {
 			shown++
-			n.saw("%s (%s) answers", d.Name, d.Address)
+			s.answeredDoor(n, d)
 		}
 	}
 	if len(s.Doors) == 0 {
@@ -51,6 +51,16 @@ func apiAddress(s *Snapshot, n *notes) {
 	if shown > 0 {
 		n.unseen = "whether each node reaches it: kubectl get --raw /readyz from a pod with hostNetwork on that node shows it"
 	}
+}
+
+// answeredDoor says what the answer of one of the plan's endpoints proves.
+func (s *Snapshot) answeredDoor(n *notes, d Door) {
+	if !d.OnLink || s.Plan.KubeAPI.Link == netplan.LinkCluster {
+		n.saw("%s (%s) answers", d.Name, d.Address)
+		return
+	}
+	n.warn("%s (%s) answers on this machine's own segment, without a router: that proves nothing of the return path", d.Name, d.Address)
+	n.remedy("verify from a machine behind the external router", "")
 }
 
 // closedDoor says what an endpoint of the plan that did not answer looks like from

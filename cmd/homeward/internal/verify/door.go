@@ -14,6 +14,7 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"homeward/agent/probe"
 	"homeward/netplan"
 )
 
@@ -26,6 +27,8 @@ type Door struct {
 	Address string
 	// Planned: it is an endpoint of the plan, else a control plane's own address.
 	Planned bool
+	// OnLink: it is on a segment of this machine.
+	OnLink bool
 	// Cause is why there was no handshake; empty where there was one.
 	Cause DoorCause
 	// Text is the error behind the cause.
@@ -72,7 +75,36 @@ func openDoors(ctx context.Context, o Options, s *Snapshot) []Door {
 		list = append(list, &doors[i])
 	}
 	each(readers, list, func(d *Door) { d.open(ctx, o) })
+	noteNear(doors)
 	return doors
+}
+
+// noteNear says which doors are on a segment of this machine. Nothing is sent.
+func noteNear(doors []Door) {
+	settings := probe.Settings{Mode: probe.ModeTCP, Interval: probe.DefaultInterval, Timeout: probe.DefaultTimeout}
+	at := map[string][]*Door{}
+	for i := range doors {
+		d := &doors[i]
+		address, err := netip.ParseAddrPort(d.Address)
+		if err != nil {
+			continue // a name
+		}
+		if at[d.Address] = append(at[d.Address], d); len(at[d.Address]) == 1 {
+			settings.Targets = append(settings.Targets, probe.Target{Name: d.Address, Host: address.Addr().String(), Address: address})
+		}
+	}
+	if len(at) == 0 {
+		return
+	}
+	prober, err := probe.New(settings)
+	if err != nil {
+		return // it is a hint, and who knocks at services tells of too few files
+	}
+	for _, name := range prober.OnLink() {
+		for _, d := range at[name] {
+			d.OnLink = true
+		}
+	}
 }
 
 // plannedDoors are the VIP and, where it is another, the endpoint.

@@ -82,6 +82,17 @@ func TestDoors(t *testing.T) {
 	}
 }
 
+// A loopback address has no route in the kernel's table of links, and a name none at all.
+func TestNoDoorIsNearByMistake(t *testing.T) {
+	doors := []Door{{Address: "127.0.0.1:6443"}, {Address: "127.0.0.1:6443"}, {Address: "api.example.edu:6443"}}
+	noteNear(doors)
+	for _, d := range doors {
+		if d.OnLink {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
 func TestPlannedDoors(t *testing.T) {
 	const vip, noVIP, head = "kubeapi_vip: 203.0.113.79", "mtu: 1500", "agent: {"
 	for name, test := range map[string]struct {

@@ -156,6 +156,13 @@ func broken(p *corev1.Pod, reason string, restarts int32) {
 	c.LastTerminationState.Terminated.FinishedAt.Time = taken.Add(-time.Minute)
 }
 
+// restart lets a pod have ended often before it became ready, last some time ago.
+func restart(p *corev1.Pod, ago time.Duration) {
+	c := &p.Status.ContainerStatuses[0]
+	c.RestartCount, c.LastTerminationState.Terminated = 4, &corev1.ContainerStateTerminated{ExitCode: 1}
+	c.LastTerminationState.Terminated.FinishedAt.Time = taken.Add(-ago)
+}
+
 // pathPod is the pod that the API shows for a machine's static one: what a kubelet and
 // the API server write into it was read off those of v1.36.
 func pathPod(t testing.TB, p *netplan.Plan, m netplan.Machine) corev1.Pod {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -30,6 +31,7 @@ func TestMetalLBPods(t *testing.T) {
 			broken(&second, "Pending\x07", 0)
 			s.MetalLB.Value = append(s.MetalLB.Value, second)
 		}},
+		{name: "restless", want: Warn, seen: "controller: started again 4 times", remedy: "describe pods", change: func(_ *testing.T, s *Snapshot) { restart(&s.MetalLB.Value[2], time.Minute) }},
 		{name: "installed elsewhere", want: Fail, remedy: "--metallb-namespace", change: func(_ *testing.T, s *Snapshot) { s.MetalLB.Value = nil }},
 		{name: "by the chart", want: Pass, change: func(_ *testing.T, s *Snapshot) {
 			s.MetalLB.Value[2].Labels = map[string]string{"app.kubernetes.io/name": "metallb", "app.kubernetes.io/component": "controller"}
@@ -39,6 +41,7 @@ func TestMetalLBPods(t *testing.T) {
 		{name: "as planned", want: Pass, seen: "ready on 2 of 2 announcing machines"},
 		{name: "none on a machine", want: Fail, seen: "edge-worker-01 has no speaker", remedy: "describe daemonsets", change: func(_ *testing.T, s *Snapshot) { s.MetalLB.Value = s.MetalLB.Value[1:] }},
 		{name: "crashes", want: Fail, seen: "speaker-edge-worker-02 is not ready: CrashLoopBackOff", remedy: "logs speaker-edge-worker-02 --previous", change: func(_ *testing.T, s *Snapshot) { broken(&s.MetalLB.Value[1], "CrashLoopBackOff", 5) }},
+		{name: "restless", want: Warn, seen: "speaker-edge-worker-01 is ready, and started again 4 times", remedy: "--previous", change: func(_ *testing.T, s *Snapshot) { restart(&s.MetalLB.Value[0], time.Minute) }},
 		{name: "an old one beside a ready one", want: Pass, change: func(_ *testing.T, s *Snapshot) {
 			old := metallbPod("old", "speaker", "edge-worker-01")
 			broken(&old, "Completed", 0)

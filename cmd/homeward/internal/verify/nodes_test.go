@@ -71,16 +71,8 @@ func TestReturnPathReady(t *testing.T) {
 		{name: "says it is not ready", want: Fail, seen: "its readiness probe fails", change: func(_ *testing.T, s *Snapshot) {
 			pod(s, w1).Status.Conditions[0].Status, pod(s, w1).Status.ContainerStatuses[0].Ready = corev1.ConditionFalse, false
 		}},
-		{name: "restless", want: Warn, seen: "ready, and started again 4 times", change: func(_ *testing.T, s *Snapshot) {
-			c := &pod(s, w1).Status.ContainerStatuses[0]
-			c.RestartCount, c.LastTerminationState.Terminated = 4, &corev1.ContainerStateTerminated{ExitCode: 1}
-			c.LastTerminationState.Terminated.FinishedAt.Time = taken.Add(-time.Minute)
-		}},
-		{name: "was restless a day ago", want: Pass, change: func(_ *testing.T, s *Snapshot) {
-			c := &pod(s, w1).Status.ContainerStatuses[0]
-			c.RestartCount, c.LastTerminationState.Terminated = 4, &corev1.ContainerStateTerminated{ExitCode: 1}
-			c.LastTerminationState.Terminated.FinishedAt.Time = taken.Add(-24 * time.Hour)
-		}},
+		{name: "restless", want: Warn, seen: "ready, and started again 4 times", change: func(_ *testing.T, s *Snapshot) { restart(pod(s, w1), time.Minute) }},
+		{name: "was restless a day ago", want: Pass, change: func(_ *testing.T, s *Snapshot) { restart(pod(s, w1), 24*time.Hour) }},
 		{name: "two on one machine", want: Fail, seen: "edge-worker-01 has 2: homeward-return-path-edge-worker-01, homeward-return-path-x", remedy: "delete pod homeward-return-path-x", change: func(_ *testing.T, s *Snapshot) {
 			second := *pod(s, w1)
 			second.Name = "homeward-return-path-x"

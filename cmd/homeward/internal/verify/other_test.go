@@ -122,6 +122,9 @@ func TestAPIAddress(t *testing.T) {
 	const allow = "security: {kubernetes: {office: 192.0.2.0/24}}\nagent: {"
 	judge(t, "api-address", []planted{
 		{name: "as planned", want: Pass, seen: "the API's VIP (203.0.113.79:6443) answers"},
+		{name: "on link", want: Warn, seen: "own segment, without a router", remedy: "behind the external router", change: door(func(d *Door) { d.OnLink = true })},
+		{name: "on the private link, where it belongs", want: Pass, change: door(func(d *Door) { d.OnLink = true }),
+			edits: []string{"      kubeapi_vip: 203.0.113.79\n", "", "{bridge: vmbr1}", "{bridge: vmbr1, kubeapi_vip: 10.0.0.240}"}},
 		{name: "no answer", want: Fail, seen: "does not answer: no answer in time", remedy: "talosctl", change: closed(DoorTimeout)},
 		{name: "no answer, and it lets in only some", want: Unknown, seen: "perhaps not this machine", edits: []string{"agent: {", allow}, change: closed(DoorTimeout)},
 		{name: "refused, though it lets in only some", want: Fail, edits: []string{"agent: {", allow}, change: closed(DoorRefused)},
@@ -162,7 +165,7 @@ func TestAPIEndpoints(t *testing.T) {
 		{name: "as planned, in several slices", want: Pass, seen: "10.0.0.11:6443, 10.0.0.12:6443", change: split},
 		{name: "the VIP", want: Fail, seen: "203.0.113.79:6443 is the API's VIP", change: at("203.0.113.79")},
 		{name: "outside", want: Fail, seen: "192.0.2.1:6443 is outside the private network 10.0.0.0/24", change: at("192.0.2.1")},
-		{name: "somebody else's", want: Warn, seen: "10.0.0.77:6443 is of no control plane of the plan", change: at("10.0.0.77")},
+		{name: "somebody else's", want: Warn, seen: "10.0.0.77:6443 is of no control plane of the plan", change: at("10.0.0.77", "10.0.0.12")},
 		{name: "one of two", want: Warn, seen: "1 API server, and the plan has 2 control planes", change: at("10.0.0.11")},
 		{name: "none", want: Unknown, change: func(_ *testing.T, s *Snapshot) { s.APIEndpoints.Value = nil }},
 	})

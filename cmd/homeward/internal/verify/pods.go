@@ -117,7 +117,7 @@ func podState(p corev1.Pod, now time.Time) string {
 	for _, c := range p.Status.ContainerStatuses {
 		switch {
 		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
-			parts = append(parts, c.State.Waiting.Reason+" "+c.State.Waiting.Message)
+			parts = append(parts, strings.TrimSpace(c.State.Waiting.Reason+" "+c.State.Waiting.Message))
 		case c.State.Terminated != nil:
 			parts = append(parts, fmt.Sprintf("ended with %d (%s)", c.State.Terminated.ExitCode, c.State.Terminated.Reason))
 		case !c.Ready:
