@@ -29,12 +29,18 @@ type lookFlags struct {
 	file, output string
 	live, local  bool
 	accept       []string
+	// out is where OpenStack's allocation.json is.
+	out string
+	// changed says that a flag was given.
+	changed func(name string) bool
 	// anything is a release's: see reservation.LookOptions.
 	anything bool
 }
 
 func (f *lookFlags) add(cmd *cobra.Command) {
+	f.changed = cmd.Flags().Changed
 	fileFlag(cmd, &f.file)
+	outFlag(cmd, &f.out)
 	cmd.Flags().StringVarP(&f.output, "output", "o", "table", "table, json or yaml")
 	cmd.Flags().BoolVar(&f.live, "live", false, "also ask running guests for the addresses they have")
 	cmd.Flags().BoolVar(&f.local, "local", false, "read guests and networks from /etc/pve of this Proxmox host instead of by the API")
@@ -56,9 +62,8 @@ type site struct {
 	progress progress
 }
 
-// connect loads the plan and prepares to talk to its Proxmox. The owner has no id
-// where the plan's directory has none. Nothing is sent.
-func (t *tool) connect(f *lookFlags) (*site, error) {
+// read loads the plan, and refuses flags that mean nothing with its provider.
+func (t *tool) read(f *lookFlags) (*load.Result, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -66,9 +71,15 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 	if err != nil {
 		return nil, t.refuse(f.output, err)
 	}
-	if result.Plan.OpenStack != nil {
-		return nil, t.fail(f.output, usage("the plan is for OpenStack, where this version of homeward does not reserve, release or show anything yet: only plan and generate work"))
+	if err := f.flagsFor(result); err != nil {
+		return nil, t.fail(f.output, err)
 	}
+	return result, nil
+}
+
+// connect prepares to talk to the plan's Proxmox. The owner has no id where the plan's
+// directory has none. Nothing is sent.
+func (t *tool) connect(f *lookFlags, result *load.Result) (*site, error) {
 	if result.Plan.External == nil {
 		return nil, t.fail(f.output, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external"))
 	}
@@ -163,6 +174,9 @@ func outcomeOf(err error) error {
 	var plan *reservation.PlanError
 	var known *coded
 	var request *proxmox.Error // one that was not answered, or not as an API would
+	if cloud, ok := cloudError(err); ok {
+		return cloud
+	}
 	switch {
 	case err == nil:
 		return nil

@@ -202,7 +202,7 @@ func TestReportOfALivingCluster(t *testing.T) {
 	})
 	t.Run("by one who may nothing", func(t *testing.T) {
 		got, exit := b.report("viewer")
-		if k := got.Sources.Kubernetes; exit != 4 || k.State != "failed" || len(k.Detail) != 1 || !strings.Contains(k.Detail[0], "GET /api/v1/nodes: this user may not list that") {
+		if k := got.Sources.Kubernetes; exit != 4 || k.State != "failed" || len(k.Detail) != 1 || !strings.Contains(k.Detail[0], "GET /api/v1/nodes: this user may not read that") {
 			t.Errorf("exit code %d, %+v", exit, k)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -82,4 +83,22 @@ func Save(path string, a netplan.Allocation) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// Remove removes an allocation of that owner's and says whether there was one. One of
+// another owner, or what cannot be read, stays.
+func Remove(path, owner string) (bool, error) {
+	a, err := Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case a.Owner != owner:
+		return false, fmt.Errorf("%s stays: it is owner %s's", path, netplan.Quote(a.Owner))
+	}
+	if err := os.Remove(path); err != nil {
+		return false, fmt.Errorf("removing what was allocated: %w", err)
+	}
+	return true, nil
 }
