@@ -160,19 +160,8 @@ func (r *run) change(ctx context.Context, h *Holding, steps []Step) error {
 		r.failures = 0 // what got no answer was done
 	}
 	r.ahead = len(steps)
-	if at := slices.IndexFunc(steps, func(s Step) bool { return s.kind == KindNetwork && s.effect == makes }); at >= 0 {
-		// Alone, and then read: whose the network is among others of its name shows only
-		// once it is there.
-		steps, r.fresh = steps[at:at+1], true
-	}
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.claims }) {
-		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.needsClaim })
-	}
-	// What is spare is judged again once all is made: a second operator may have made
-	// what it belongs to between two of our lists.
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.effect == makes }) {
-		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.stage >= stageRemoveFloating })
-	}
+	r.fresh = r.fresh || slices.ContainsFunc(steps, func(s Step) bool { return s.kind == KindNetwork && s.effect == makes })
+	steps = thisRound(steps)
 	err := r.t.apply(ctx, r.API, h, steps)
 	if err == nil {
 		r.failures, r.ahead = 0, 0
@@ -188,6 +177,17 @@ func (r *run) change(ctx context.Context, h *Holding, steps []Step) error {
 	}
 	r.Log.Debug("again, after: " + err.Error())
 	return r.Sleep(ctx, firstWait<<(r.failures-1))
+}
+
+// thisRound are the steps that are made now. What is claimed first has to be looked at again. So
+// has what is spare, once all else is made: by then it may be used, or turn out to be a
+// second operator's.
+func thisRound(steps []Step) []Step {
+	claims := slices.ContainsFunc(steps, func(s Step) bool { return s.claims })
+	if !claims && !slices.ContainsFunc(steps, func(s Step) bool { return s.effect == makes }) {
+		return steps
+	}
+	return slices.DeleteFunc(steps, func(s Step) bool { return claims && s.needsClaim || s.stage >= stageRemoveFloating })
 }
 
 // own gives the owner an id that is kept: from here on things are written.

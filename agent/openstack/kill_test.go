@@ -82,6 +82,28 @@ func check(t *testing.T, at int, m mishap, res Result) {
 	}
 }
 
+// Every write is done and none is answered: each is found, and all ends well.
+func TestNoWriteIsAnswered(t *testing.T) {
+	w, p := newWorld(), planOf(t)
+	before := w.count()
+	o := &operator{world: w, disturb: func(_ int, what string) (bool, error) {
+		if what == "list" || what == "quota" {
+			return true, nil
+		}
+		return true, &Error{Method: "POST", Path: "/x", class: ledger.ErrUnknown}
+	}}
+	c := clusterOf(p, o)
+	c.Abreast = 1
+	wantOutcome(t, c.Reserve(context.Background(), Options{}), Done)
+	if err := w.whole(p); err != nil {
+		t.Error(err)
+	}
+	wantOutcome(t, c.Release(context.Background(), Options{}), Done)
+	if diff := cmp.Diff(before, w.count()); diff != "" {
+		t.Errorf("after the release (-before +after):\n%s", diff)
+	}
+}
+
 func TestAReleaseMayFailAnywhere(t *testing.T) {
 	p := planOf(t)
 	for _, m := range mishaps {
