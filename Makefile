@@ -42,7 +42,7 @@ check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
 # Packages run one after the other: those that measure lost replies would otherwise
 # measure one another.
 test: ## every test; no root, no Proxmox
-	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) vet ./... && $(GO) test -p 1 ./...); done
+	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) vet ./... && $(GO) test -p 1 -timeout 20m ./...); done
 
 test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLAN bridge, hot plug
 	$(GO) run ./testenv/vm/fetch
