@@ -46,7 +46,7 @@ test: ## every test; no root, no Proxmox
 
 test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLAN bridge, hot plug
 	$(GO) run ./testenv/vm/fetch
-	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
+	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 40m ./testenv/vm
 
 # One lab serves all packages, one after the other: some kill its database.
 test-openstack: ## what talks to OpenStack, against Debian's Keystone and Neutron
