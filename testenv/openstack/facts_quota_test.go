@@ -9,9 +9,9 @@ import (
 )
 
 func TestQuotaOfEveryKind(t *testing.T) {
-	a := facts(t, openstack.Quota{openstack.Networks: 1, openstack.Subnets: 1, openstack.Ports: 2, openstack.Routers: 1,
+	a := facts(t, openstack.Quota{openstack.Networks: 1, openstack.Subnets: 1, openstack.Ports: 3, openstack.Routers: 1,
 		openstack.FloatingIPs: 1, openstack.Groups: 2, openstack.GroupRules: 7})
-	s := a.site(true) // its router's interface is not held to the quota of ports
+	s := a.site(true) // its router has a port of it
 	for range 2 {
 		a.port(s, "")
 	}
@@ -28,11 +28,14 @@ func TestQuotaOfEveryKind(t *testing.T) {
 			t.Errorf("one more of %s: %q, want %q", collection, r.message, want)
 		}
 	}
+	must(t, lab.SetQuota(t.Context(), a.project.ID, openstack.Quota{openstack.Subnets: 2}))
+	subnet := a.makeID("subnets", m{"network_id": s.network, "ip_version": 4, "cidr": "10.1.0.0/24"})
+	a.wants("a router's interface, which is counted but not refused", "200", a.addInterface(s.router, m{"subnet_id": subnet}))
 	must(t, lab.SetQuota(t.Context(), a.project.ID, openstack.Quota{openstack.Groups: 3}))
 	a.wants("a group whose own two rules are too many", "409 OverQuota", a.create("security-groups", m{"name": "h"}))
 	details := a.do("GET", "quotas/"+a.project.ID+"/details.json", nil)
 	a.wants("a member's look at the quota", "200", details)
-	if used := details.body["quota"].(m)["port"].(m); used["limit"] != 2.0 || used["used"] != 2.0 {
-		t.Errorf("ports: %v, want two of two used", used)
+	if used := details.body["quota"].(m)["port"].(m); used["limit"] != 3.0 || used["used"] != 4.0 {
+		t.Errorf("ports: %v, want four of three used", used)
 	}
 }

@@ -4,7 +4,9 @@ package openstack
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +16,7 @@ const WantedVariable = "HOMEWARD_OPENSTACK"
 // Wanted says whether tests of the lab are to run.
 func Wanted() bool { return os.Getenv(WantedVariable) == "1" }
 
-// Packages are the Debian packages that the lab needs. They are libraries: none
+// packages are the Debian packages that the lab needs. They are libraries: none
 // has a service or asks a question.
 var packages = map[string]string{
 	"/usr/lib/python3/dist-packages/keystone": "python3-keystone",
@@ -24,7 +26,9 @@ var packages = map[string]string{
 }
 
 // Installed gives an error that names the Debian packages that are missing.
-func Installed() error {
+func Installed() error { return installed(packages) }
+
+func installed(packages map[string]string) error {
 	missing := map[string]bool{}
 	for file, name := range packages {
 		if _, err := os.Stat(file); err != nil {
@@ -34,9 +38,6 @@ func Installed() error {
 	if len(missing) == 0 {
 		return nil
 	}
-	var names []string
-	for name := range missing {
-		names = append(names, name)
-	}
-	return fmt.Errorf("the OpenStack lab needs Debian's packages: apt-get install --no-install-recommends %s", strings.Join(names, " "))
+	names := strings.Join(slices.Sorted(maps.Keys(missing)), " ")
+	return fmt.Errorf("the OpenStack lab needs Debian's packages: apt-get install --no-install-recommends %s", names)
 }

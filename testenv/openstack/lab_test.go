@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,26 @@ func TestExpireTokens(t *testing.T) {
 	}
 	if got := ask(asOther); got != "404 NetworkNotFound" {
 		t.Errorf("the token of another project, %s: %s", other.Name, got)
+	}
+}
+
+// Who attaches has the same lab, and leaves it running.
+func TestAttach(t *testing.T) {
+	p, _ := member(t, nil)
+	second, err := openstack.Attach(t.Context(), lab.Place().Dir)
+	must(t, err)
+	if second.Identity() != lab.Identity() || second.Network() != lab.Network() {
+		t.Errorf("attached to %s and %s, want %s and %s", second.Identity(), second.Network(), lab.Identity(), lab.Network())
+	}
+	must(t, second.SetQuota(t.Context(), p.ID, openstack.Quota{openstack.Networks: 0}))
+	must(t, second.Stop())
+	client, err := p.Client(t.Context(), lab.Identity())
+	must(t, err)
+	if got := refusal(networks.Create(t.Context(), client, networks.CreateOpts{Name: "n"}).Err); got != "409 OverQuota" {
+		t.Errorf("a quota that the attached one has set: %s", got)
+	}
+	if _, err := openstack.Attach(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("attached to nothing: %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"homeward/testenv/openstack/faults"
 )
@@ -184,28 +185,42 @@ func TestLateIsDoneWhenDelivered(t *testing.T) {
 
 func TestHangEndsWithTheClient(t *testing.T) {
 	for name, test := range map[string]struct {
-		fault func(seen func()) faults.Fault
+		fault faults.Fault
 		did   string
 	}{
-		"before": {fault: func(func()) faults.Fault { return faults.Hang() }},
-		"done":   {fault: func(func()) faults.Fault { return faults.HangDone() }, did: "POST /x"},
+		"before": {faults.Hang(), ""},
+		"done":   {faults.HangDone(), "POST /x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, network := newProxy(t)
-			rule := p.Add(faults.Match{}, test.fault(nil))
+			rule := p.Add(faults.Match{}, test.fault)
 			ctx, cancel := context.WithCancel(t.Context())
 			got := make(chan string)
 			go func() { got <- ask(ctx, t, p, "POST", "/x", "") }()
 			for rule.Met() == 0 || network.did() != test.did {
-				if t.Context().Err() != nil {
-					t.FailNow()
-				}
+				time.Sleep(time.Millisecond)
 			}
 			cancel()
 			if answer := <-got; answer != "gave up" {
 				t.Errorf("a hanging request: %s", answer)
 			}
 		})
+	}
+}
+
+func TestHangEndsWithTheProxy(t *testing.T) {
+	p, _ := newProxy(t)
+	rule := p.Add(faults.Match{}, faults.Hang())
+	got := make(chan string)
+	go func() { got <- ask(t.Context(), t, p, "POST", "/x", "") }()
+	for rule.Met() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if answer := <-got; answer != "broken" {
+		t.Errorf("a hanging request: %s", answer)
 	}
 }
 
@@ -260,6 +275,34 @@ network DELETE /v2.0/ports/1? 204 `
 	p.Forget()
 	if n := p.Count(faults.Match{}); n != 0 {
 		t.Errorf("%d requests after Forget", n)
+	}
+}
+
+// What the servers say of their addresses leads back through the proxy.
+func TestCatalogLeadsThroughTheProxy(t *testing.T) {
+	network := newUpstream(t)
+	identity := httptest.NewUnstartedServer(nil)
+	identity.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"identity": "%s/v3", "network": "%s/v2.0"}`, identity.URL, network.URL)
+	})
+	identity.Start()
+	defer identity.Close()
+	p, err := faults.Start(identity.URL+"/v3", network.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	response, err := http.Get(p.Identity() + "/auth/tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(`{"identity": "%s", "network": "%s/v2.0"}`, p.Identity(), p.Network()); string(text) != want {
+		t.Errorf("%s, want %s", text, want)
 	}
 }
 

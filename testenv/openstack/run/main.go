@@ -6,6 +6,7 @@
 //	go run ./testenv/openstack/run -- go test -p 1 ./testenv/openstack/... ./agent/openstack/...
 //	go run ./testenv/openstack/run -- bash
 //
+// Where the environment names a lab already, that one is used and left running.
 // Its exit code is the command's.
 package main
 
@@ -23,14 +24,17 @@ import (
 	"homeward/testenv/openstack"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(run(os.Args[1:])) }
 
-func run() int {
-	logs := flag.String("logs", "", "directory for the servers' logs; they go with the lab when empty")
-	limit := flag.Duration("limit", 10*time.Minute, "how long the start may take")
-	flag.Parse()
-	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: run [-logs DIR] -- COMMAND...")
+func run(args []string) int {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	logs := flags.String("logs", "", "directory for the servers' logs; they go with the lab when empty")
+	limit := flags.Duration("limit", 10*time.Minute, "how long the start may take")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if flags.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: run [-logs DIR] [-limit TIME] -- COMMAND...")
 		return 2
 	}
 	// The command gets a terminal's signals too, and ends first.
@@ -38,13 +42,13 @@ func run() int {
 	defer stop()
 	starting, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	cloud, err := openstack.Start(starting, openstack.Options{Logs: *logs, Progress: os.Stderr})
+	cloud, err := openstack.Open(starting, openstack.Options{Logs: *logs, Progress: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	fmt.Fprintf(os.Stderr, "openstack lab: for other shells %s=1 %s=%s\n", openstack.WantedVariable, openstack.PlaceVariable, cloud.Place().Dir)
-	code := command(ctx, cloud, flag.Args())
+	code := command(ctx, cloud, flags.Args())
 	if err := cloud.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return max(code, 1)
