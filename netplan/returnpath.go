@@ -11,8 +11,8 @@ const (
 // returnPath settles the numbers of the return path.
 func (r *resolver) returnPath() {
 	s := r.spec.ReturnPath
-	if k := r.plan.Kubernetes; k.CNI == "cilium" && k.KubeProxyReplacement && !s.Force {
-		r.fault("kubernetes.kube_proxy_replacement", "Cilium's replacement of kube-proxy bypasses connection marks, so replies would not come home: use kube-proxy, or set return_path.force: true if you know better")
+	if k := r.plan.Kubernetes; k.CNI != "flannel" && k.KubeProxyReplacement && !s.Force {
+		r.fault("kubernetes.kube_proxy_replacement", "a replacement of kube-proxy in BPF bypasses connection marks, so replies would not come home: use kube-proxy, or set return_path.force: true if you know better")
 	}
 	mark, mask := given(s.Mark, DefaultMark), given(s.Mask, DefaultMask)
 	r.mark(mark, mask)

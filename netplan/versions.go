@@ -53,8 +53,8 @@ func (r *resolver) versions() {
 	case !slices.Contains(knownCNIs, k.CNI):
 		r.fault("kubernetes.cni", "%s is not known: give one of %s (none for any other)", Quote(k.CNI), strings.Join(knownCNIs, ", "))
 	}
-	if k.KubeProxyReplacement && k.CNI != "cilium" {
-		r.clash("kubernetes.kube_proxy_replacement", "kubernetes.cni", "only Cilium can replace kube-proxy, and cni is %s: give cni: cilium, or leave this out", k.CNI)
+	if k.KubeProxyReplacement && k.CNI == "flannel" {
+		r.clash("kubernetes.kube_proxy_replacement", "kubernetes.cni", "flannel does not replace kube-proxy: give the cni that does (cilium, calico with eBPF), or leave this out")
 	}
 }
 

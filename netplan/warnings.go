@@ -23,7 +23,7 @@ func (r *resolver) warnings() {
 	}
 	r.mtuWarning(pathExternal, p.External.MTU)
 	if p.Kubernetes.KubeProxyReplacement {
-		r.warn("return_path.force", "forced: Cilium's replacement of kube-proxy bypasses connection marks, replies may leave by the private NIC")
+		r.warn("return_path.force", "forced: a replacement of kube-proxy in BPF bypasses connection marks, replies may leave by the private NIC")
 	}
 	r.neighbours()
 	if len(p.External.IngressPool) == 0 {

@@ -65,7 +65,7 @@ var keys = []key{
 	{path: "kubernetes.pod_cidr", kind: cidr, def: "10.244.0.0/16", doc: "The pods' network."},
 	{path: "kubernetes.service_cidr", kind: cidr, def: "10.96.0.0/12", doc: "The Services' network."},
 	{path: "kubernetes.cni", kind: text, def: "flannel", enum: []string{"flannel", "calico", "cilium", "none"}, doc: "The network plugin: flannel, calico, cilium or none."},
-	{path: "kubernetes.kube_proxy_replacement", kind: boolean, def: "false", doc: "Cilium replaces kube-proxy. Its path bypasses connection marks."},
+	{path: "kubernetes.kube_proxy_replacement", kind: boolean, def: "false", doc: "Cilium, or Calico with eBPF, replaces kube-proxy. Its path bypasses connection marks."},
 	{path: "kubernetes.csi", kind: foreign, doc: "The storage driver, for other tools."},
 	{path: "kubernetes.cri", kind: foreign, doc: "The container runtime, for other tools."},
 
