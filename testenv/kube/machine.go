@@ -24,7 +24,7 @@ type Machine struct {
 	root   string
 	mounts *netlab.Mounts
 	// The programs, nil until they have been started.
-	containerd, kubelet, proxy, speaker *Process
+	containerd, kubelet, proxy, speaker, flanneld *Process
 }
 
 // private are the directories that each machine has for itself, at the places

@@ -70,6 +70,9 @@ func moduleText(s source, theirs []byte) ([]byte, error) {
 		steps = append(steps, ours.AddGodebug(g.Key, g.Value))
 	}
 	steps = append(steps, ours.AddRequire(s.module, s.version))
+	for _, m := range s.newer {
+		steps = append(steps, ours.AddRequire(m.Path, m.Version))
+	}
 	if s.staging {
 		staged := "v0" + strings.TrimPrefix(s.version, "v1")
 		replaced := 0
