@@ -29,7 +29,10 @@ type source struct {
 	staging bool
 	// newer are modules to take at a later version than the module asks for, which
 	// the proxy does not serve.
-	newer   []module.Version
+	newer []module.Version
+	// cgo says that it has C code in it, and so needs a C compiler and the machine's
+	// libraries.
+	cgo     bool
 	ldflags string
 	// programs are the main packages by the name of the program.
 	programs []program
@@ -64,7 +67,7 @@ func sources() []source {
 			},
 		},
 		{
-			name: "flannel", module: flannelModule, version: Flannel,
+			name: "flannel", module: flannelModule, version: Flannel, cgo: true,
 			newer:    []module.Version{{Path: "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common", Version: "v1.3.190"}},
 			ldflags:  "-X " + flannelModule + "/pkg/version.Version=" + Flannel,
 			programs: []program{{"flanneld", flannelModule}},
