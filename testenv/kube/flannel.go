@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -84,28 +83,27 @@ func (m *Machine) startFlanneld(mode FlannelMode) (err error) {
 	if err := m.writeEtc("net-conf.json", fmt.Sprintf(flannelNet, mode == FlannelNFTables)); err != nil {
 		return err
 	}
-	// It writes this file when it is ready.
-	if err := os.Remove(m.subnetFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	m.flannelBegan = time.Now()
 	m.flanneld, err = m.start("flanneld", "env", "NODE_NAME="+m.Name, m.lab.set.Program("flanneld"),
 		"--kube-subnet-mgr", "--kubeconfig-file="+m.lab.kubeconfig(), "--ip-masq", "--iface="+m.PrivateLink,
 		"--net-config-path="+m.etc("net-conf.json"))
 	return err
 }
 
-// subnetFile is where the machine's /run has what flanneld tells the plugin.
-func (m *Machine) subnetFile() string { return filepath.Join(m.root, "run", "flannel", "subnet.env") }
-
 // flannelReady gives a condition: flanneld has told the plugin, the other node's pods
-// are behind the tunnel, and its rules stand in this mode and no other.
+// are behind the tunnel, and its rules stand in this mode. It leaves those of iptables
+// when it changes to nftables: its own jumps still lead to its chains.
 func (m *Machine) flannelReady(mode FlannelMode) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if m.flanneld.Ended() {
 			return fmt.Errorf("it has ended: see %s", m.lab.Logs)
 		}
-		if _, err := os.Stat(m.subnetFile()); err != nil {
+		told, err := os.Stat(filepath.Join(m.root, "run", "flannel", "subnet.env"))
+		if err != nil {
 			return err
+		}
+		if told.ModTime().Before(m.flannelBegan) {
+			return errors.New("what the plugin is told is from before")
 		}
 		other := m.lab.Machines[1-m.index].podCIDR().Addr().Next()
 		route, err := m.mounts.Command(ctx, "ip", "route", "get", other.String()).Output()
@@ -119,13 +117,12 @@ func (m *Machine) flannelReady(mode FlannelMode) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		for in, has := range map[FlannelMode]bool{
-			FlannelIPTables: strings.Contains(string(rules), "jump FLANNEL-POSTRTG"),
-			FlannelNFTables: strings.Contains(string(rules), "table ip flannel-ipv4"),
-		} {
-			if has != (in == mode) {
-				return fmt.Errorf("its rules in mode %s are there: %t", in, has)
-			}
+		sign := "jump FLANNEL-POSTRTG"
+		if mode == FlannelNFTables {
+			sign = "chain postrtg"
+		}
+		if !strings.Contains(string(rules), sign) {
+			return fmt.Errorf("no %q among the rules", sign)
 		}
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +26,8 @@ type Machine struct {
 	mounts *netlab.Mounts
 	// The programs, nil until they have been started.
 	containerd, kubelet, proxy, speaker, flanneld *Process
+	// flannelBegan is when flanneld was started last.
+	flannelBegan time.Time
 }
 
 // private are the directories that each machine has for itself, at the places
