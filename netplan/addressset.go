@@ -129,8 +129,8 @@ func (s AddressSet) within(x Range) AddressSet {
 	return out
 }
 
-// minus gives the addresses of s that are not in o, as Merged does.
-func (s AddressSet) minus(o AddressSet) AddressSet {
+// Minus gives the addresses of s that are not in o, as Merged does.
+func (s AddressSet) Minus(o AddressSet) AddressSet {
 	holes := o.Merged()
 	var out AddressSet
 	for _, r := range s.Merged() {

@@ -25,8 +25,13 @@ type Change struct {
 // each machine's in the order of machines, those that leave last. Empty when
 // nothing does.
 func Compare(old, new *Plan) []Change {
-	c := &comparison{}
+	c := &comparison{cloud: new.OpenStack != nil}
+	if old.Provider != new.Provider {
+		c.note("provider", old.Provider, new.Provider, effectRecreate)
+		return c.changes
+	}
 	c.cluster(old, new)
+	c.openStack(old, new)
 	c.externalLink(old, new)
 	c.returnPath(old.ReturnPath, new.ReturnPath)
 	c.machines(old, new)
@@ -35,6 +40,8 @@ func Compare(old, new *Plan) []Change {
 
 type comparison struct {
 	machine string
+	// cloud says that both plans are for OpenStack.
+	cloud   bool
 	changes []Change
 }
 
@@ -43,6 +50,9 @@ func (c *comparison) note(field string, old, new any, effect string) {
 	o, n := text(old), text(new)
 	if o == n {
 		return
+	}
+	if on := cloudEffects[field]; c.cloud && on != "" {
+		effect = on
 	}
 	c.changes = append(c.changes, Change{Machine: c.machine, Field: field, Old: o, New: n, Effect: effect})
 }
@@ -175,7 +185,11 @@ func (c *comparison) machines(old, new *Plan) {
 		c.machine = m.Name
 		o, known := before[m.Name]
 		if !known {
-			c.note("machine", "", m.Role, "new: make the VM with its NICs, then apply its config")
+			effect := "new: make the VM with its NICs, then apply its config"
+			if c.cloud {
+				effect = "new: reserve makes its port; then make its server on that, with its config"
+			}
+			c.note("machine", "", m.Role, effect)
 			continue
 		}
 		delete(before, m.Name)

@@ -87,3 +87,38 @@ func TestCompareWarnsOfAnchorsThatAGrowingPoolMoves(t *testing.T) {
 		t.Error("14 machines chose before 9 in a /27 and none moved")
 	}
 }
+
+func TestCompareOnOpenStack(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		edit    func(*netplan.Spec)
+		machine string
+		field   string
+		text    string
+	}{
+		{"another external network", func(s *netplan.Spec) { s.OpenStack.ExternalNet = "other" }, "", "openstack.external_net", "release"},
+		{"another region", func(s *netplan.Spec) { s.OpenStack.Region = "RegionTwo" }, "", "openstack.region", "anew"},
+		{"a floating IP", func(s *netplan.Spec) { s.OpenStack.IngressFloatingIP = addr("203.0.113.99") }, "", "ingress.floating", "DNS first"},
+		{"the ingress's address", func(s *netplan.Spec) { s.OpenStack.IngressAddress = addr("192.0.2.99") }, "", "ingress.address", "allowed address pairs"},
+		{"the API's address", func(s *netplan.Spec) { s.OpenStack.KubeAPIAddress = addr("192.0.2.99") }, "", "kubeapi.vip", "kubeapi_sans"},
+		{"the API's floating IP", func(s *netplan.Spec) { s.OpenStack.KubeAPIFloatingIP = addr("203.0.113.99") }, "", "kubeapi.floating", "DNS first"},
+		{"an allowlist", func(s *netplan.Spec) { s.Security = s.Security[:1] }, "", "security", "security group"},
+		{"a machine's address", func(s *netplan.Spec) {
+			s.Machines = []netplan.MachineSpec{{Name: "edge-worker-01", Address: addr("192.0.2.61")}}
+		}, "edge-worker-01", "address", "make the server anew"},
+		{"a machine more", func(s *netplan.Spec) { s.Workers[0].Count = ptr(4) }, "edge-worker-04", "machine", "its port"},
+		{"another provider", func(s *netplan.Spec) { *s = seed(t) }, "", "provider", "anew"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := cloudSeed()
+			c.edit(&s)
+			changes := netplan.Compare(resolve(t, cloudSeed()), resolve(t, s))
+			for _, change := range changes {
+				if change.Machine == c.machine && change.Field == c.field && strings.Contains(change.Effect, c.text) {
+					return
+				}
+			}
+			t.Errorf("no change of %s %s with %q in %+v", c.machine, c.field, c.text, changes)
+		})
+	}
+}

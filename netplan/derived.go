@@ -47,8 +47,12 @@ func (p *Plan) vipOn(link LinkName) netip.Addr {
 }
 
 // AnnouncesEverywhere says that every machine that MetalLB would pick by itself
-// has the external NIC, so that an L2Advertisement needs no nodeSelectors.
+// has the external NIC, so that an L2Advertisement needs no nodeSelectors. On
+// OpenStack all are on the one network.
 func (p *Plan) AnnouncesEverywhere() bool {
+	if p.OpenStack != nil {
+		return true
+	}
 	workers := p.HasWorkers()
 	for _, m := range p.Machines {
 		eligible := m.Role == RoleWorker || !workers
@@ -68,4 +72,21 @@ func (p *Plan) HasWorkers() bool {
 		}
 	}
 	return false
+}
+
+// Static says that the machine configures its private address itself, instead of
+// asking DHCP.
+func (p *Plan) Static(m Machine) bool { return m.Address.IsValid() && p.OpenStack == nil }
+
+// ServicePool is what MetalLB may hand out, in the operator's order: the ingress
+// pool, on OpenStack the one fixed address of the ingress port. Empty when there is
+// none, or none yet.
+func (p *Plan) ServicePool() AddressSet {
+	switch {
+	case p.OpenStack != nil:
+		return AddressSet{}.with(p.Ingress.Fixed)
+	case p.External != nil:
+		return p.External.IngressPool
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ func (r *resolver) poolAdvice() string {
 	}
 	e := r.spec.External
 	var widest Range
-	for _, x := range (AddressSet{hosts(e.CIDR)}).minus(r.poolHoles()) {
+	for _, x := range (AddressSet{hosts(e.CIDR)}).Minus(r.poolHoles()) {
 		if !widest.First.IsValid() || widest.Count() < x.Count() {
 			widest = x
 		}
@@ -50,7 +50,7 @@ func (r *resolver) poolAdvice() string {
 
 // poolLeft is the pool without the addresses that it may not hold.
 func (r *resolver) poolLeft() AddressSet {
-	return r.spec.External.Pool.within(hosts(r.spec.External.CIDR)).minus(r.poolHoles())
+	return r.spec.External.Pool.within(hosts(r.spec.External.CIDR)).Minus(r.poolHoles())
 }
 
 func (r *resolver) poolHoles() AddressSet {
@@ -68,7 +68,7 @@ func (r *resolver) poolHoles() AddressSet {
 func (r *resolver) placeForVIP() (vip netip.Addr, fromPool bool) {
 	e := r.spec.External
 	usable, others := hosts(e.CIDR), r.othersOutside()
-	free := (AddressSet{usable}).minus(append(others, e.Pool...))
+	free := (AddressSet{usable}).Minus(append(others, e.Pool...))
 	after := usable.First
 	for _, x := range e.Pool.within(usable) {
 		after = later(after, x.Last)
@@ -81,7 +81,7 @@ func (r *resolver) placeForVIP() (vip netip.Addr, fromPool bool) {
 	if len(free) > 0 {
 		return free[0].First, false
 	}
-	left := e.Pool.within(usable).minus(others)
+	left := e.Pool.within(usable).Minus(others)
 	switch {
 	case len(left) == 0:
 		return netip.Addr{}, false
@@ -105,7 +105,7 @@ func (r *resolver) vipAdvice() string {
 	if vip != e.KubeAPIVIP {
 		advice = fmt.Sprintf("no address is free: give %s, and ", vip)
 	}
-	left := e.Pool.within(hosts(e.CIDR)).minus(r.othersOutside().with(vip))
+	left := e.Pool.within(hosts(e.CIDR)).Minus(r.othersOutside().with(vip))
 	if len(left) == 0 {
 		return advice + "leave " + pathPool + " out"
 	}

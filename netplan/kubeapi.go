@@ -34,13 +34,20 @@ func (r *resolver) kubeAPI() {
 	case r.spec.KubeAPIEndpoint == "":
 		r.fault(pathVIP, "missing: give the API's address on one of the two links, or kubeapi_endpoint for an outside balancer or a single node")
 	}
-	host := ""
 	if api.VIP.IsValid() {
-		host = api.VIP.String()
+		host := api.VIP.String()
 		api.SANs = append(api.SANs, host)
 		api.Endpoint = "https://" + net.JoinHostPort(host, strconv.Itoa(PortKubernetesAPI))
 	}
+	r.givenNames()
+}
+
+// givenNames takes the endpoint and the certificates' names that the operator gave,
+// after those that are there already.
+func (r *resolver) givenNames() {
+	api := &r.plan.KubeAPI
 	if r.spec.KubeAPIEndpoint != "" {
+		var host string
 		host, api.Endpoint = r.endpoint(r.spec.KubeAPIEndpoint)
 		api.SANs = append(api.SANs, host)
 		if a, err := netip.ParseAddr(host); err == nil {
@@ -127,6 +134,12 @@ func (r *resolver) endpointAddress(a netip.Addr) {
 	}
 	if a == r.spec.Cluster.Gateway {
 		other, what = pathCluster+".gateway", "the private gateway"
+	}
+	if o := r.spec.OpenStack; o != nil && (a == o.IngressAddress || a == o.IngressFloatingIP) {
+		other, what = "openstack.ingress_address", "the ingress's"
+		if a == o.IngressFloatingIP {
+			other = "openstack.ingress_floating_ip"
+		}
 	}
 	for _, m := range r.spec.Machines {
 		if (a == m.Address || a == m.ExternalAddress) && !strings.HasPrefix(m.Name, r.spec.Name+"-"+poolControlPlane+"-") {

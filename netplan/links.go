@@ -90,7 +90,7 @@ func (r *resolver) foreign(path string, set AddressSet, cidrKnown bool) AddressS
 			r.clash(path, pathExternal+".cidr", "%s is outside %s: give addresses of the external link, or leave it out", x.brief(), link)
 		}
 		if gw := r.spec.External.Gateway; path == pathDHCP && gw.IsValid() && x.Contains(gw) {
-			r.clash(path, pathGateway, "%s holds %s, the gateway: give %s", x.brief(), gw, AddressSet{x}.minus(AddressSet{}.with(gw)).value())
+			r.clash(path, pathGateway, "%s holds %s, the gateway: give %s", x.brief(), gw, AddressSet{x}.Minus(AddressSet{}.with(gw)).value())
 		}
 	}
 	return set

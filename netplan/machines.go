@@ -38,7 +38,8 @@ func (r *resolver) machines() {
 	workers := r.plan.HasWorkers()
 	for i := range r.plan.Machines {
 		m := &r.plan.Machines[i]
-		m.Announces = hasPool && m.External && (m.Role == RoleWorker || !workers)
+		reaches := hasPool && m.External || r.spec.OpenStack != nil
+		m.Announces = reaches && (m.Role == RoleWorker || !workers)
 	}
 	r.unshared()
 	r.externalVIPHolders()
@@ -121,6 +122,10 @@ func (r *resolver) nic(path string, mac, derived MAC) MAC {
 func (r *resolver) addresses(path string, s MachineSpec, m *Machine) {
 	if s.Address.IsValid() {
 		m.Address = s.Address
+		if r.spec.OpenStack != nil {
+			r.portAddress(path+".address", s.Address)
+			return
+		}
 		r.staticAddress(path+".address", s.Address)
 	}
 	if !m.External {

@@ -28,7 +28,7 @@ func FuzzMinusAndWithin(f *testing.F) {
 		holes, out := setOf(b)
 		window := Range{First: netip.AddrFrom4([4]byte{255, 255, 255, min(x, y)}), Last: netip.AddrFrom4([4]byte{255, 255, 255, max(x, y)})}
 		minus, within := map[netip.Addr]bool{}, map[netip.Addr]bool{}
-		for _, addr := range set.minus(holes).Addresses() {
+		for _, addr := range set.Minus(holes).Addresses() {
 			minus[addr] = true
 		}
 		for _, addr := range set.within(window).Addresses() {
@@ -43,7 +43,7 @@ func FuzzMinusAndWithin(f *testing.F) {
 				t.Errorf("%v within %v: %s is in it: %v", set, window, addr, within[addr])
 			}
 		}
-		for _, r := range set.minus(holes) {
+		for _, r := range set.Minus(holes) {
 			if r.Last.Less(r.First) {
 				t.Errorf("%v minus %v has %v", set, holes, r)
 			}

@@ -5,17 +5,20 @@ import "net/netip"
 // Plan is a checked and completed address plan. Its JSON form is the contract
 // of `homeward plan -o json` and of plan.json: fields are added, never renamed.
 type Plan struct {
-	Name       string      `json:"name"`
-	Provider   Provider    `json:"provider"`
-	Talos      Talos       `json:"talos"`
-	Kubernetes Kubernetes  `json:"kubernetes"`
-	Cluster    Cluster     `json:"cluster"`
-	External   *External   `json:"external,omitempty"`
-	KubeAPI    KubeAPI     `json:"kubeapi"`
-	ReturnPath *ReturnPath `json:"return_path,omitempty"`
-	Ingress    Ingress     `json:"ingress"`
-	ArgoCD     ArgoCD      `json:"argocd"`
-	Agent      Agent       `json:"agent"`
+	Name       string     `json:"name"`
+	Provider   Provider   `json:"provider"`
+	Talos      Talos      `json:"talos"`
+	Kubernetes Kubernetes `json:"kubernetes"`
+	// OpenStack is nil on any other provider. There, External and ReturnPath are nil.
+	OpenStack  *OpenStackCloud `json:"openstack,omitempty"`
+	Cluster    Cluster         `json:"cluster"`
+	External   *External       `json:"external,omitempty"`
+	KubeAPI    KubeAPI         `json:"kubeapi"`
+	ReturnPath *ReturnPath     `json:"return_path,omitempty"`
+	Ingress    Ingress         `json:"ingress"`
+	ArgoCD     ArgoCD          `json:"argocd"`
+	// Agent is zero on OpenStack, where no static pod is needed.
+	Agent Agent `json:"agent,omitzero"`
 	// Security is sorted by name; empty when nothing is restricted.
 	Security []Allow `json:"security,omitempty"`
 	// Machines are control planes first, then pools by name, each in numeric order.
@@ -64,13 +67,16 @@ type Segment struct {
 	VLAN   VLAN   `json:"vlan"`
 }
 
-// Cluster is the private link with the default route.
+// Cluster is the private link with the default route: on OpenStack the tenant
+// network, which is no segment of a hypervisor's.
 type Cluster struct {
 	Segment
-	CIDR    netip.Prefix `json:"cidr"`
-	Gateway netip.Addr   `json:"gateway,omitzero"`
-	// MTU in bytes, 1500 when not given.
-	MTU int          `json:"mtu"`
+	CIDR netip.Prefix `json:"cidr"`
+	// Gateway is the zero Addr where DHCP says it. On OpenStack it is the network's
+	// first address, which the router gets.
+	Gateway netip.Addr `json:"gateway,omitzero"`
+	// MTU in bytes, 1500 when not given. On OpenStack zero: DHCP says it.
+	MTU int          `json:"mtu,omitzero"`
 	DNS []netip.Addr `json:"dns,omitempty"`
 }
 
@@ -111,11 +117,19 @@ type KubeAPI struct {
 	// VIP is the zero Addr when there is none; then Link is empty.
 	VIP  netip.Addr `json:"vip,omitzero"`
 	Link LinkName   `json:"link,omitempty"`
-	// Endpoint is an https URL with a port.
+	// Port says that a reserved port has the address, as on OpenStack. Then the JSON
+	// has fixed and floating, empty while they are not known.
+	Port bool `json:"-"`
+	// Fixed and Floating are the port's addresses; the zero Addr until they are
+	// reserved, where the operator chose none. Fixed is also the VIP.
+	Fixed    netip.Addr `json:"-"`
+	Floating netip.Addr `json:"-"`
+	// Endpoint is an https URL with a port; on OpenStack it is empty until the
+	// floating IP is known.
 	Endpoint string `json:"endpoint"`
 	// SANs are names and addresses the certificates must carry besides Talos's
-	// own: the VIP first, then the endpoint's host, then the operator's; no
-	// duplicates.
+	// own: the VIP first, then the floating IP, the endpoint's host, the operator's;
+	// no duplicates.
 	SANs []string `json:"sans"`
 }
 
@@ -166,6 +180,11 @@ type Ingress struct {
 	Class string `json:"class"`
 	// Address pins the Service; the zero Addr leaves the choice to MetalLB.
 	Address netip.Addr `json:"address,omitzero"`
+	// Port, Fixed and Floating are as in KubeAPI. Fixed is also Address, and all that
+	// MetalLB may hand out.
+	Port     bool       `json:"-"`
+	Fixed    netip.Addr `json:"-"`
+	Floating netip.Addr `json:"-"`
 	// Pin is loadBalancerIP or annotation.
 	Pin string `json:"pin"`
 	// ExternalTrafficPolicy is Cluster or Local.
@@ -225,7 +244,9 @@ type Machine struct {
 	VMID      int    `json:"vmid,omitempty"`
 	Node      string `json:"node,omitempty"`
 	MACs      MACs   `json:"macs"`
-	// Address is the static private address; the zero Addr means DHCP.
+	// Address is the static private address; the zero Addr means DHCP. On OpenStack
+	// it is the fixed IP of the machine's port, which DHCP gives to it; the zero
+	// Addr leaves the choice to Neutron.
 	Address netip.Addr `json:"address,omitzero"`
 	// ExternalAddress is a real address of its own on the external link.
 	ExternalAddress netip.Addr `json:"external_address,omitzero"`

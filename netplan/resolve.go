@@ -27,11 +27,7 @@ const (
 // The same Spec gives the same Plan.
 func Resolve(s Spec) (*Plan, []Fault) {
 	r := &resolver{spec: s, plan: &Plan{Name: s.Name, Provider: Proxmox, Warnings: []Warning{}}}
-	for _, step := range []func(){
-		r.provider, r.versions, r.networks, r.segments,
-		r.cluster, r.external, r.kubeAPI, r.pools, r.machines, r.pool,
-		r.returnPath, r.ingress, r.agent, r.security, r.anchors,
-	} {
+	for _, step := range r.steps() {
 		step()
 	}
 	if len(r.faults) > 0 {
@@ -39,6 +35,25 @@ func Resolve(s Spec) (*Plan, []Fault) {
 	}
 	r.warnings()
 	return r.plan, nil
+}
+
+// steps are those of the provider. With both given only what no provider changes is
+// checked: which of the others' faults are meant nobody can say.
+func (r *resolver) steps() []func() {
+	switch {
+	case r.spec.OpenStack != nil && r.spec.Proxmox != nil:
+		return []func(){r.oneProvider, r.versions, r.pools, r.security}
+	case r.spec.OpenStack != nil:
+		return []func(){
+			r.onlyOnProxmox, r.cloud, r.versions, r.networks, r.cluster,
+			r.pools, r.machines, r.ingress, r.cloudAddresses, r.cloudAPI, r.security, r.room,
+		}
+	}
+	return []func(){
+		r.provider, r.versions, r.networks, r.segments,
+		r.cluster, r.external, r.kubeAPI, r.pools, r.machines, r.pool,
+		r.returnPath, r.ingress, r.agent, r.security, r.anchors,
+	}
 }
 
 // resolver gathers the plan, its faults and its warnings, one step after the

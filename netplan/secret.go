@@ -61,3 +61,13 @@ type ProxmoxAccess struct {
 	// TokenSecret is the UUID that the server gave with it.
 	TokenSecret Secret
 }
+
+// OpenStackAccess is how Keystone is reached, and with which application credential.
+type OpenStackAccess struct {
+	// URL and Region are the plan's; either may be empty.
+	URL, Region string
+	// CredentialID and CredentialSecret are both empty where OpenStack's own sources
+	// count: clouds.yaml and the environment's OS_*.
+	CredentialID     string
+	CredentialSecret Secret
+}

@@ -14,14 +14,18 @@ type Spec struct {
 	ControlPlanes *int
 	// ControlPlaneNoExternal says that control planes have no external NIC.
 	ControlPlaneNoExternal bool
-	Workers                []PoolSpec
-	Machines               []MachineSpec
+	// ControlPlaneExternal says that it was written out that they have one.
+	ControlPlaneExternal bool
+	Workers              []PoolSpec
+	Machines             []MachineSpec
 
 	// DNS are the resolvers of the private network; may be empty with DHCP.
 	DNS []netip.Addr
-	// Proxmox is the provider; nil when the section is missing.
-	Proxmox *ProxmoxSpec
-	Cluster LinkSpec
+	// Proxmox and OpenStack are the providers, exactly one of them; nil when the
+	// section is missing.
+	Proxmox   *ProxmoxSpec
+	OpenStack *OpenStackSpec
+	Cluster   LinkSpec
 	// External is nil for a cluster without a second NIC.
 	External *ExternalSpec
 
@@ -56,6 +60,8 @@ type PoolSpec struct {
 	Count *int
 	// NoExternal says that the pool's machines have no external NIC.
 	NoExternal bool
+	// External says that it was written out that they have one.
+	External bool
 }
 
 // MachineSpec is what cannot be derived of one machine, by its hostname.

@@ -28,7 +28,7 @@ var knownCNIs = []string{"flannel", "calico", "cilium", "none"}
 func (r *resolver) provider() {
 	p := r.spec.Proxmox
 	if p == nil {
-		r.fault("proxmox", "missing: give the provider's section, with network.cluster and network.external")
+		r.fault("proxmox", "missing: give the provider's section, with network.cluster and network.external (or openstack, with external_net)")
 		return
 	}
 	r.proxmoxURL(p.URL)

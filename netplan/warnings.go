@@ -16,6 +16,10 @@ func (r *resolver) warnings() {
 	if b := p.Kubernetes.PodCIDR.Bits(); p.Kubernetes.CNI == "flannel" && (b > flannelNodeBits || 1<<(flannelNodeBits-b) < len(p.Machines)) {
 		r.warn(pathPodCIDR, "%s is cut into /%d networks, one a node: too few for %d machines", p.Kubernetes.PodCIDR, flannelNodeBits, len(p.Machines))
 	}
+	if p.OpenStack != nil {
+		r.cloudWarnings()
+		return
+	}
 	r.firewall()
 	r.mtuWarning(pathCluster, p.Cluster.MTU)
 	if p.External == nil {
@@ -76,6 +80,10 @@ func (r *resolver) mtuWarning(path string, mtu int) {
 	}
 }
 
+func (r *resolver) noWorkers() {
+	r.warn("workers", "no worker: control planes announce the pool (their exclusion from external load balancers is taken away), and run pods only with cluster.allowSchedulingOnControlPlanes: true in the base config")
+}
+
 // announcers says who will announce the pool, where that is nobody, or all on
 // one host.
 func (r *resolver) announcers() {
@@ -88,7 +96,7 @@ func (r *resolver) announcers() {
 	}
 	switch {
 	case !p.HasWorkers():
-		r.warn("workers", "no worker: control planes announce the pool (their exclusion from external load balancers is taken away), and run pods only with cluster.allowSchedulingOnControlPlanes: true in the base config")
+		r.noWorkers()
 	case len(announcing) == 0:
 		r.warn("workers", "no worker has the external NIC: nobody announces the pool, for control planes are excluded from external load balancers")
 	}

@@ -54,6 +54,8 @@ func TestGoldenMachines(t *testing.T) {
 			{"private-vip", "controlplane-01", opts(privateVIP)},
 			{"without-external", "batch-01", opts(batchPool)},
 			{"external-address", "worker-01", opts(externalAddresses)},
+			{"openstack-controlplane", "controlplane-01", opts(cloud)},
+			{"openstack-worker", "worker-01", opts(cloud)},
 		} {
 			t.Run(version+" "+tt.file, func(t *testing.T) {
 				p := fixture(tt.options...)

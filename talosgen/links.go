@@ -83,7 +83,7 @@ func privateLink(p *netplan.Plan, m netplan.Machine) *network.LinkConfigV1Alpha1
 	doc := network.NewLinkConfigV1Alpha1(netplan.AliasPrivate)
 	doc.LinkUp = new(true)
 	doc.LinkMTU = linkMTU(p.Cluster.MTU)
-	if m.Address.IsValid() {
+	if p.Static(m) {
 		doc.LinkAddresses = []network.AddressConfig{linkAddress(netip.PrefixFrom(m.Address, p.Cluster.CIDR.Bits()))}
 		if p.Cluster.Gateway.IsValid() {
 			doc.LinkRoutes = []network.RouteConfig{{RouteGateway: network.Addr{Addr: p.Cluster.Gateway}}}

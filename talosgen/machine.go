@@ -119,24 +119,32 @@ func (s *stream) kubernetes114(p *netplan.Plan, m netplan.Machine, pod map[strin
 }
 
 // nodeSubnets are the networks a node's own address may come from: the private
-// one, without a VIP that lies in it. Exclusions stand last.
+// one, without a VIP that lies in it. On OpenStack the ingress's address lies there
+// too, and kube-proxy's IPVS mode gives it to every node. Exclusions stand last.
 func nodeSubnets(p *netplan.Plan) []string {
 	subnets := []string{p.Cluster.CIDR.String()}
-	if vip := p.KubeAPI.VIP; vip.IsValid() && p.Cluster.CIDR.Contains(vip) {
-		subnets = append(subnets, "!"+netip.PrefixFrom(vip, 32).String())
+	for _, moving := range []netip.Addr{p.KubeAPI.VIP, p.Ingress.Fixed} {
+		if moving.IsValid() && p.Cluster.CIDR.Contains(moving) {
+			subnets = append(subnets, "!"+netip.PrefixFrom(moving, 32).String())
+		}
 	}
 	return subnets
 }
 
 // nodeLabels are ours, and the removal of the base's exclusion where control
-// planes are the only machines that could announce. Nil when there are none.
+// planes are the only machines that could announce. Nil when there are none: on
+// OpenStack nobody needs to be told which machines have an external NIC.
 func nodeLabels(p *netplan.Plan, m netplan.Machine) map[string]any {
-	if !m.External || p.External == nil || len(p.External.IngressPool) == 0 {
-		return nil
+	labels := map[string]any{}
+	if m.External && p.External != nil && len(p.External.IngressPool) > 0 {
+		labels[netplan.LabelExternal] = "true"
 	}
-	labels := map[string]any{netplan.LabelExternal: "true"}
-	if m.Role == netplan.RoleControlPlane && !p.HasWorkers() {
+	announces := len(labels) > 0 || p.OpenStack != nil
+	if announces && m.Role == netplan.RoleControlPlane && !p.HasWorkers() {
 		labels[labelExcluded] = map[string]string{"$patch": "delete"}
+	}
+	if len(labels) == 0 {
+		return nil
 	}
 	return labels
 }

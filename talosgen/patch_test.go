@@ -1,6 +1,8 @@
 package talosgen
 
 import (
+	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +157,24 @@ func TestWhatTalosIsTold(t *testing.T) {
 		{"a worker's firewall has no api server", "worker-01", opts(firewall, static), []string{
 			"firewall default block", "firewall tcp [[50000 50000]] from [0.0.0.0/0]",
 		}, []string{"firewall tcp [[6443", "firewall udp [[68"}},
+		{"a control plane on openstack", "controlplane-01", opts(cloud), []string{
+			"hostname edge-controlplane-01",
+			`alias private mac(link.permanent_addr) == "02:00:ab:cd:00:01"`,
+			"link private up true",
+			"dhcp private",
+			"vip 10.0.0.240 on private",
+			"node subnets 10.0.0.0/24 !10.0.0.240/32 !10.0.0.241/32",
+			"machine sans 10.0.0.240 203.0.113.81",
+			excluded,
+			"api sans 10.0.0.240 203.0.113.81",
+			"etcd subnets 10.0.0.0/24 !10.0.0.240/32 !10.0.0.241/32",
+		}, []string{"alias external", "link external", "address", "route", "rule", "pod", "mtu", "resolver 10.", label}},
+		{"a worker on openstack, its address by dhcp though chosen", "worker-01", opts(static, cloud), []string{
+			"link private up true", "dhcp private", "node subnets 10.0.0.0/24 !10.0.0.240/32 !10.0.0.241/32",
+		}, []string{"alias external", "address", "route", "rule", "pod", "vip", "resolver 10.", "etcd", "machine sans 1", "label"}},
+		{"no worker on openstack: control planes announce", "controlplane-01", opts(noWorkers, cloud), []string{
+			"vip 10.0.0.240 on private",
+		}, []string{excluded, label}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := fixture(tt.options...)
@@ -200,5 +220,14 @@ func TestMachinePatchRefusesAPodThatDoesNotFit(t *testing.T) {
 				t.Errorf("accepted:\n%s", text)
 			}
 		})
+	}
+}
+
+// What Talos is to hold an address by must not be written without it.
+func TestNoPatchWithoutAddresses(t *testing.T) {
+	p := fixture(cloud)
+	p.KubeAPI.VIP, p.KubeAPI.Fixed = netip.Addr{}, netip.Addr{}
+	if _, err := NewRenderer(p); !errors.Is(err, netplan.ErrUnallocated) || !strings.Contains(err.Error(), "kubeapi.fixed") {
+		t.Errorf("got %v", err)
 	}
 }

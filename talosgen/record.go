@@ -162,6 +162,9 @@ func restore(docs []*document, at string, before *string) {
 		removeKey(parent, key)
 		return
 	}
+	if len(parent.Content) == 0 {
+		parent.Style = 0 // written as {} while nothing was in it
+	}
 	setScalar(parent, key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: *before})
 }
 

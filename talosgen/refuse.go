@@ -110,7 +110,7 @@ func (f *refusal) legacyNetwork(d *document) {
 
 // resolves says that the plan gives this machine a ResolverConfig.
 func (f *refusal) resolves() bool {
-	return f.machine.Address.IsValid() && len(f.renderer.plan.Cluster.DNS) > 0
+	return f.renderer.plan.Static(f.machine) && len(f.renderer.plan.Cluster.DNS) > 0
 }
 
 // mayBeOurs says why an old-style entry may configure one of our links, empty

@@ -25,11 +25,15 @@ type Renderer struct {
 	firewall           map[firewallSet][]byte
 }
 
-// NewRenderer prepares a plan. It fails when talos.version is not a version.
+// NewRenderer prepares a plan. It fails when talos.version is not a version, and with
+// netplan.ErrUnallocated while addresses are not known yet.
 // The plan must not change afterwards.
 func NewRenderer(p *netplan.Plan) (*Renderer, error) {
 	shape, err := ShapeOf(p.Talos.Version)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.Complete(); err != nil {
 		return nil, err
 	}
 	r := &Renderer{
@@ -70,7 +74,7 @@ func (r *Renderer) MachinePatch(m netplan.Machine, pod map[string]any) ([]byte, 
 		s.text(r.vip)
 	}
 	s.text(r.rules[ruleSet{r.plan.HoldsExternalVIP(m), r.plan.MarksConnections(m)}])
-	s.text(r.firewall[firewallSet{dhcp: !m.Address.IsValid(), kubernetes: controlPlane}])
+	s.text(r.firewall[firewallSet{dhcp: !r.plan.Static(m), kubernetes: controlPlane}])
 	if r.shape == Shape114 {
 		s.kubernetes114(r.plan, m, pod)
 	} else {
@@ -105,7 +109,7 @@ func (s *stream) links(r *Renderer, m netplan.Machine) {
 	if m.External {
 		s.text(r.aliasText(netplan.AliasExternal, m.MACs.External))
 	}
-	if m.Address.IsValid() {
+	if r.plan.Static(m) {
 		s.add(privateLink(r.plan, m))
 	} else {
 		s.text(r.private)
@@ -113,7 +117,7 @@ func (s *stream) links(r *Renderer, m netplan.Machine) {
 	if m.External {
 		s.add(externalLink(r.plan, m))
 	}
-	if !m.Address.IsValid() {
+	if !r.plan.Static(m) {
 		s.text(r.dhcp)
 	} else if doc := resolver(r.plan.Cluster.DNS); doc != nil {
 		s.add(doc)

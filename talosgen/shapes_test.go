@@ -35,6 +35,10 @@ func shapes() []shape {
 		{"no worker", opts(noWorkers)},
 		{"no worker and no pool", opts(noWorkers, noPool)},
 		{"other numbers", opts(otherNumbers)},
+		{"openstack", opts(cloud)},
+		{"openstack with fixed addresses", opts(static, cloud)},
+		{"openstack with the firewall", opts(firewall, allowlists, cloud)},
+		{"openstack without a worker", opts(noWorkers, cloud)},
 	}
 }
 
@@ -106,6 +110,24 @@ func allowlists(p *netplan.Plan) {
 		{Name: "metrics", Port: 9100, Hosts: office},
 		{Name: "talos", Port: 50000, Hosts: office},
 	}
+}
+
+// cloud moves the cluster to OpenStack: one NIC each, and addresses that reserve has
+// allocated.
+func cloud(p *netplan.Plan) {
+	noExternal(p)
+	p.Provider, p.OpenStack = netplan.OpenStack, &netplan.OpenStackCloud{ExternalNet: "public"}
+	p.Cluster = netplan.Cluster{CIDR: p.Cluster.CIDR, Gateway: p.Cluster.Gateway, DNS: p.Cluster.DNS}
+	p.KubeAPI, p.Ingress = netplan.KubeAPI{}, netplan.Ingress{Class: "traefik", Pin: netplan.PinLoadBalancerIP, ExternalTrafficPolicy: "Cluster"}
+	done, err := p.Allocated(netplan.Allocation{
+		Cluster: "edge",
+		KubeAPI: netplan.AllocatedAddress{Fixed: netip.MustParseAddr("10.0.0.240"), Floating: netip.MustParseAddr("203.0.113.81")},
+		Ingress: netplan.AllocatedAddress{Fixed: netip.MustParseAddr("10.0.0.241"), Floating: netip.MustParseAddr("203.0.113.80")},
+	})
+	if err != nil {
+		panic(err)
+	}
+	*p = *done
 }
 
 func noWorkers(p *netplan.Plan) {

@@ -13,6 +13,9 @@ type Driver struct {
 	Sleep func(context.Context, time.Duration) error
 	// Grace is how long a run that was cancelled may take to roll back.
 	Grace time.Duration
+	// Finish is how long a write that is under way when the context ends may still
+	// take, so that what became of it is known. Then it is cut off.
+	Finish time.Duration
 	// Report is told of progress after each request; may be nil.
 	Report func(Progress)
 	// Log gets one line per write at level debug; may be nil.
@@ -23,13 +26,13 @@ type Driver struct {
 // reservation is rolled back within the time of grace.
 func (d Driver) Run(ctx context.Context, m Machine) Result {
 	var made tally
-	d.drive(ctx, &m, &made)
+	begun := d.drive(ctx, &m, &made)
 	if m.Next().Op != OpDone {
-		m.Abort(context.Cause(ctx))
+		m.Abort(context.Cause(ctx), begun)
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)
 		defer cancel()
-		d.drive(grace, &m, &made)
-		m.Abort(context.Cause(ctx))
+		begun = d.drive(grace, &m, &made)
+		m.Abort(context.Cause(ctx), begun)
 	}
 	result := m.Result()
 	result.Added, result.Removed = made.added, made.removed
@@ -48,13 +51,16 @@ func (t *tally) count(req Request) {
 	}
 }
 
-// drive makes the requests of m until it is done or the context ends. A request
-// that the end cut off is still the machine's next.
-func (d Driver) drive(ctx context.Context, m *Machine, made *tally) {
+// drive makes the requests of m until it is done or the context ends. begun says that
+// the end cut off a request, which is still the machine's next.
+func (d Driver) drive(ctx context.Context, m *Machine, made *tally) (begun bool) {
 	for req := m.Next(); req.Op != OpDone; req = m.Next() {
-		reply := d.do(ctx, req)
-		if ctx.Err() != nil && reply.Err != nil {
-			return
+		if ctx.Err() != nil {
+			return false
+		}
+		reply, cut := d.do(ctx, req)
+		if cut {
+			return true
 		}
 		if d.Log != nil && req.Writes() {
 			d.Log.Debug("record", "request", req.String(), "error", reply.Err)
@@ -67,14 +73,38 @@ func (d Driver) drive(ctx context.Context, m *Machine, made *tally) {
 			d.Report(p)
 		}
 	}
+	return false
 }
 
-// do makes one request, or waits.
-func (d Driver) do(ctx context.Context, req Request) Reply {
-	if req.Op == OpWait {
-		return Reply{Err: d.Sleep(ctx, req.Wait)}
+// do makes one request, or waits; cut says that the end of the context broke it off.
+func (d Driver) do(ctx context.Context, req Request) (reply Reply, cut bool) {
+	if req.Writes() {
+		var cancel context.CancelFunc
+		ctx, cancel = outlasting(ctx, d.Finish)
+		defer cancel()
 	}
-	return req.Do(ctx, d.Book)
+	if req.Op == OpWait {
+		reply = Reply{Err: d.Sleep(ctx, req.Wait)}
+	} else {
+		reply = req.Do(ctx, d.Book)
+	}
+	return reply, reply.Err != nil && ctx.Err() != nil
+}
+
+// outlasting gives a context that ends a time after ctx does.
+func outlasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	if by <= 0 {
+		return ctx, func() {}
+	}
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-longer.Done():
+		case <-time.After(by):
+			cancel()
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // Sleep is the wait for a Driver by the machine's clock.

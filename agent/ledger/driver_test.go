@@ -15,8 +15,14 @@ import (
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // TestACancelledRunRollsBack ends the context at every request in turn, with the
-// write done and the answer lost.
+// write done and the answer lost, or waited for.
 func TestACancelledRunRollsBack(t *testing.T) {
+	t.Run("cut off", func(t *testing.T) { cancelled(t, 0, Unknown) })
+	t.Run("waited for", func(t *testing.T) { cancelled(t, time.Minute, Failed) })
+}
+
+// cancelled holds that nothing is left, and that a run ends at worst as is said.
+func cancelled(t *testing.T, finish time.Duration, worst Outcome) {
 	for n := range 12 {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		book := &cutting{Book: NewRehearsal(has(Page{}, theirs, Held, 9)), left: n, cut: func() { cancel(context.Canceled) }}
@@ -24,7 +30,7 @@ func TestACancelledRunRollsBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := Driver{Book: book, Sleep: noSleep, Grace: time.Minute}.Run(ctx, m)
+		result := Driver{Book: book, Sleep: noSleep, Grace: time.Minute, Finish: finish}.Run(ctx, m)
 		page, _ := book.Book.Read(context.Background())
 		got := strings.Join(lines(page), ", ")
 		switch result.Outcome {
@@ -33,7 +39,7 @@ func TestACancelledRunRollsBack(t *testing.T) {
 				t.Errorf("done after %d requests with %s", n, got)
 			}
 		default:
-			if result.Err == nil || got != "9 theirs held ingress 2026" {
+			if result.Err == nil || got != "9 theirs held ingress 2026" || result.Outcome != Failed && result.Outcome != worst {
 				t.Errorf("cancelled after %d requests: %+v, %s", n, result, got)
 			}
 		}
@@ -75,15 +81,17 @@ func (c *cutting) after(ctx context.Context, err error) error {
 }
 
 func TestARollBackHasATimeOfGrace(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	book := &hanging{Book: NewRehearsal(Page{}), cut: cancel}
-	m, err := reserve(wants(ForIngress, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result := Driver{Book: book, Sleep: noSleep, Grace: time.Millisecond}.Run(ctx, m)
-	if result.Outcome != Unknown || !slices.Equal(result.Uncertain, []addr{at(1)}) {
-		t.Errorf("%+v", result)
+	for _, finish := range []time.Duration{0, time.Millisecond} {
+		ctx, cancel := context.WithCancel(context.Background())
+		book := &hanging{Book: NewRehearsal(Page{}), cut: cancel}
+		m, err := reserve(wants(ForIngress, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := Driver{Book: book, Sleep: noSleep, Grace: time.Millisecond, Finish: finish}.Run(ctx, m)
+		if result.Outcome != Unknown || !slices.Equal(result.Uncertain, []addr{at(1)}) {
+			t.Errorf("a write waited for %v: %+v", finish, result)
+		}
 	}
 }
 

@@ -118,13 +118,16 @@ func (m *Machine) Next() Request { return m.next }
 // Result gives how it went, once Next is OpDone.
 func (m *Machine) Result() Result { return m.result }
 
-// Abort makes a reserver roll back, as if it had lost, and a release stop. The
-// request that was under way counts as one of unknown outcome.
-func (m *Machine) Abort(cause error) {
+// Abort makes a reserver roll back, as if it had lost, and a release stop. The next
+// request, where it was begun and what it brought is not known, counts as one of
+// unknown outcome.
+func (m *Machine) Abort(cause error, begun bool) {
 	if m.next.Op == OpDone {
 		return
 	}
-	m.inDoubt(m.next)
+	if begun {
+		m.inDoubt(m.next)
+	}
 	if m.releasing || m.losing {
 		m.cause, m.result.Left = cause, m.remains()
 		m.finish(Failed)

@@ -105,10 +105,11 @@ func BenchmarkAttempt(b *testing.B) {
 	s.Timeline = true
 	p, err := New(s)
 	must(b, err)
-	p.try = func(*Target) result { return result{connect: ms} }
+	p.runner = newCrew(func(*Target) result { return result{connect: ms} }, p.finish)
+	defer p.runner.close()
 	b.ReportAllocs()
 	for b.Loop() {
 		p.launch(p.tracks[0], 0)
-		p.flying.wait()
+		p.runner.drain(b.Context())
 	}
 }

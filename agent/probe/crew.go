@@ -1,23 +1,39 @@
 package probe
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxIdle is how many goroutines of a crew wait for work. Attempts that hang need
 // many more for a while, and these end when they are done.
 const maxIdle = 256
 
-// crew runs functions, each at once and on a goroutine of its own. Goroutines are
-// used again, since growing a new one's stack costs as much as a handshake does.
+// crew is a runner that makes each attempt on a goroutine of its own. Goroutines
+// are used again, since growing a new one's stack costs as much as a handshake
+// does.
 type crew struct {
-	work chan func()
-	idle atomic.Int64
-	busy sync.WaitGroup
+	try    attempt
+	finish finish
+	timer  *time.Timer
+	work   chan func()
+	idle   atomic.Int64
+	busy   sync.WaitGroup
 }
 
-func newCrew() *crew { return &crew{work: make(chan func())} }
+func newCrew(try attempt, finish finish) *crew {
+	return &crew{try: try, finish: finish, timer: time.NewTimer(0), work: make(chan func())}
+}
+
+func (c *crew) begin(t *track, f *flight) {
+	c.run(func() {
+		began := time.Now()
+		r := c.try(&t.target)
+		c.finish(t, f, began, time.Now(), r)
+	})
+}
 
 // run starts f and does not wait for it.
 func (c *crew) run(f func()) {
@@ -42,9 +58,30 @@ func (c *crew) member(f func()) {
 	}
 }
 
-// wait waits until nothing runs. run may not be called meanwhile.
-func (c *crew) wait() { c.busy.Wait() }
+func (c *crew) pause(ctx context.Context, d time.Duration) {
+	c.timer.Reset(d)
+	select {
+	case <-ctx.Done():
+	case <-c.timer.C:
+	}
+}
 
-// dismiss ends the goroutines that wait for work, and the others when they are
-// done. run may not be called afterwards.
-func (c *crew) dismiss() { close(c.work) }
+// collect has nothing to do: each goroutine brings its own result.
+func (c *crew) collect() {}
+
+func (c *crew) drain(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		c.busy.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+func (c *crew) close() {
+	c.timer.Stop()
+	close(c.work)
+}

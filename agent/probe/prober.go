@@ -14,10 +14,13 @@ var ErrTooFewFiles = errors.New("too few open files")
 // Prober is one run.
 type Prober struct {
 	settings Settings
-	try      attempt
 	clock    *clock
 	events   chan Event
-	flying   *crew
+	// newRunner gives what makes the attempts of a run, and runner is it.
+	newRunner func(*Settings, finish) runner
+	runner    runner
+	// looked is when the schedule last looked whether the machine has slept.
+	looked time.Duration
 
 	mu     sync.Mutex
 	tracks []*track
@@ -48,10 +51,9 @@ func New(s Settings) (*Prober, error) {
 		return nil, err
 	}
 	p := &Prober{
-		settings: s, events: make(chan Event, eventBuffer),
-		flying: newCrew(), clock: startClock(sleptSinceBoot), lag: newTimes(), own: map[string]int64{},
+		settings: s, events: make(chan Event, eventBuffer), newRunner: newRunner,
+		clock: startClock(sleptSinceBoot), lag: newTimes(), own: map[string]int64{},
 	}
-	p.try = dialer(&p.settings)
 	for _, t := range s.Targets {
 		p.tracks = append(p.tracks, newTrack(t, &p.settings))
 	}
@@ -64,7 +66,8 @@ func New(s Settings) (*Prober, error) {
 // when ctx ended. It may be called once.
 func (p *Prober) Run(ctx context.Context) {
 	defer close(p.events)
-	defer p.flying.dismiss()
+	p.runner = p.newRunner(&p.settings, p.finish)
+	defer p.runner.close()
 	p.mu.Lock()
 	p.clock = startClock(p.clock.sleptSinceBoot)
 	p.emit(Event{Kind: EventStart, Time: p.clock.wall(0), Start: p.begun()})
@@ -101,20 +104,10 @@ func (p *Prober) begun() *Start {
 // land waits for the attempts under way.
 func (p *Prober) land(ctx context.Context) {
 	const patience = time.Second
-	landed := make(chan struct{})
-	go func() {
-		p.flying.wait()
-		close(landed)
-	}()
-	select {
-	case <-landed:
-		return
-	case <-ctx.Done():
-	}
-	select {
-	case <-landed:
-	case <-time.After(patience):
-	}
+	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, cancel) })()
+	p.runner.drain(waiting)
 }
 
 // launch begins an attempt that is late by some time.
@@ -123,11 +116,7 @@ func (p *Prober) launch(t *track, late time.Duration) {
 	p.lag.add(late)
 	f := t.begin(p.clock.now(), p.epoch)
 	p.mu.Unlock()
-	p.flying.run(func() {
-		began := time.Now()
-		r := p.try(&t.target)
-		p.finish(t, f, began, time.Now(), r)
-	})
+	p.runner.begin(t, f)
 }
 
 // finish takes the result of an attempt.

@@ -32,8 +32,7 @@ func (p *Prober) slotAfter(at time.Duration) int64 {
 
 // schedule launches attempts until ctx, the duration or the count ends.
 func (p *Prober) schedule(ctx context.Context) {
-	w := &waiter{p: p, timer: time.NewTimer(0)}
-	defer w.timer.Stop()
+	w := &waiter{p: p}
 	n := int64(len(p.tracks))
 	// With a count, how many attempts are left; what falls out is made up for.
 	left := n * int64(p.settings.Count)
@@ -63,33 +62,33 @@ func (p *Prober) schedule(ctx context.Context) {
 
 // waiter waits for the schedule.
 type waiter struct {
-	p     *Prober
-	timer *time.Timer
+	p *Prober
 	// awake is when the schedule was last known to run.
 	awake time.Duration
 }
 
-// until waits until a time since the start of the run; it is false when ctx ended
-// first.
+// until waits until a time since the start of the run, and has results taken; it
+// is false when ctx ended first.
 func (w *waiter) until(ctx context.Context, due time.Duration) bool {
 	for now := w.p.clock.now(); now < due; now = w.p.clock.now() {
 		// Not longer, so that a sleep in a long interval is noticed at once.
 		step := min(due-now, awayAfter/4)
-		w.timer.Reset(step)
-		select {
-		case <-ctx.Done():
+		w.p.runner.pause(ctx, step)
+		if ctx.Err() != nil {
 			return false
-		case <-w.timer.C:
 		}
+		// First, since what ended while the schedule stood still is doubtful.
 		w.awake = w.p.stoodStill(now, now+step)
+		w.p.runner.collect()
 	}
+	w.p.runner.collect()
 	return ctx.Err() == nil
 }
 
 // stoodStill looks whether the schedule has stood still since a time at which it
 // is known to have run, when it meant to run on at another. It gives the time now.
 func (p *Prober) stoodStill(since, meant time.Duration) time.Duration {
-	slept := p.clock.woke()
+	slept := p.slept(meant)
 	now := p.clock.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,6 +115,19 @@ func (p *Prober) stoodStill(since, meant time.Duration) time.Duration {
 	}
 	p.emit(Event{Kind: EventAway, Time: away.Start, Away: &away})
 	return now
+}
+
+// slept looks how long the machine has slept since the last look, some times a
+// second, or when it is later than was meant. Two clocks are read for it, and that
+// for each of thousands of attempts would be dear.
+func (p *Prober) slept(meant time.Duration) time.Duration {
+	const period = 5 * time.Millisecond
+	now := p.clock.now()
+	if now-p.looked < period && now-meant < period {
+		return 0
+	}
+	p.looked = now
+	return p.clock.woke()
 }
 
 // stallNoise is how late the schedule may be without doubt on what ended

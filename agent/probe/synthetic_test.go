@@ -43,7 +43,7 @@ func (w *world) run(t *testing.T, ctx context.Context, s Settings) (Summary, []E
 		t.Fatal(err)
 	}
 	start := time.Now()
-	p.try = func(target *Target) result {
+	try := func(target *Target) result {
 		at := time.Since(start)
 		w.mu.Lock()
 		w.starts[target.Name] = append(w.starts[target.Name], at)
@@ -62,6 +62,7 @@ func (w *world) run(t *testing.T, ctx context.Context, s Settings) (Summary, []E
 		}
 		return r
 	}
+	p.newRunner = func(_ *Settings, finish finish) runner { return newCrew(try, finish) }
 	if w.prepare != nil {
 		w.prepare(p)
 	}

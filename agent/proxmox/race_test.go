@@ -3,6 +3,7 @@ package proxmox
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -145,8 +146,8 @@ func (w *watch) saved(st *pvesim.State) error {
 	pools := st.Pools()
 	for id, p := range pools {
 		// A pool in an address of somebody else claims nothing.
-		address, owner, ok := cutLast(id, "/")
-		if above, err := ledger.ParseRecord(pools[address].Comment); ok && err == nil && ownerPool(above.Owner) == owner {
+		address, owner := path.Dir(id), path.Base(id)
+		if above, err := ledger.ParseRecord(pools[address].Comment); err == nil && ownerPool(above.Owner) == owner {
 			note(strings.TrimPrefix(address, ledgerName+"/"), p.Comment)
 		}
 	}

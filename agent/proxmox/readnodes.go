@@ -119,25 +119,18 @@ func maskLength(text string) int {
 // vlanOf completes what a VLAN interface's name says: eno1.1691, or vlan1691 with a
 // raw device.
 func vlanOf(name, raw string, id int) (string, netplan.VLAN) {
-	base, tag, dotted := cutLast(name, ".")
-	if raw == "" && dotted {
-		raw = base
+	tag := strings.TrimPrefix(name, "vlan")
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		tag = name[dot+1:]
+		if raw == "" {
+			raw = name[:dot]
+		}
 	}
 	if id == 0 {
-		if !dotted {
-			tag = strings.TrimPrefix(name, "vlan")
-		}
 		id, _ = strconv.Atoi(tag)
 	}
 	if id < 1 || id > 4094 {
 		id = 0
 	}
 	return raw, netplan.VLAN(id)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if at := strings.LastIndex(s, sep); at >= 0 {
-		return s[:at], s[at+len(sep):], true
-	}
-	return s, "", false
 }

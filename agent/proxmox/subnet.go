@@ -80,10 +80,7 @@ func (n sdnSubnet) convert(vnet, zone string) (inventory.Subnet, bool) {
 	out := inventory.Subnet{ID: n.ID, VNet: vnet, Zone: zone}
 	cidr, err := netip.ParsePrefix(string(n.CIDR))
 	if err != nil {
-		// zone-10.0.0.0-24
-		rest, length, _ := cutLast(n.ID, "-")
-		_, network, _ := cutLast(rest, "-")
-		if cidr, err = netip.ParsePrefix(network + "/" + length); err != nil {
+		if _, cidr, err = inventory.ParseSubnetID(n.ID); err != nil {
 			return out, false
 		}
 	}

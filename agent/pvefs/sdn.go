@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"homeward/agent/ledger/inventory"
 	"homeward/netplan"
@@ -139,7 +137,7 @@ func (r *reader) vnet(s section, pending bool) {
 // subnet reads a network of a VNet, named zone-10.0.0.0-24. IPv6 is not read.
 func (r *reader) subnet(s section, pending bool) {
 	source := "SDN subnet " + netplan.Quote(s.name)
-	zone, cidr, err := subnetID(s.name)
+	zone, cidr, err := inventory.ParseSubnetID(s.name)
 	if err != nil {
 		r.unread(source, err)
 		return
@@ -162,25 +160,4 @@ func (r *reader) subnet(s section, pending bool) {
 		out.DHCP = append(out.DHCP, span)
 	}
 	r.out.Subnets = append(r.out.Subnets, out)
-}
-
-// subnetID takes a subnet's name apart.
-func subnetID(id string) (zone string, cidr netip.Prefix, err error) {
-	rest, bits, ok := cutLast(id)
-	zone, address, ok2 := cutLast(rest)
-	if ok && ok2 {
-		cidr, err = netip.ParsePrefix(address + "/" + bits)
-	}
-	if !ok || !ok2 || err != nil {
-		return "", netip.Prefix{}, fmt.Errorf("its name is not like zone-10.0.0.0-24")
-	}
-	return zone, cidr, nil
-}
-
-func cutLast(s string) (before, after string, ok bool) {
-	at := strings.LastIndexByte(s, '-')
-	if at < 0 {
-		return s, "", false
-	}
-	return s[:at], s[at+1:], true
 }

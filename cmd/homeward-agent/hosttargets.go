@@ -76,6 +76,9 @@ func readPlan(name string) (*netplan.Plan, error) {
 }
 
 func (w *watched) fromPlan(plan *netplan.Plan) (err error) {
+	if plan.OpenStack != nil {
+		return fmt.Errorf("the plan is for OpenStack: its network has no segment of a Proxmox host to listen on")
+	}
 	w.plan = plan
 	if w.targets, err = segment.Targets(plan); err != nil {
 		return err

@@ -4,6 +4,7 @@ package main
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"homeward/agent/kernel"
 	"homeward/agent/ledger/inventory"
 	"homeward/agent/segment"
+	"homeward/netplan"
 )
 
 func TestWhatOthersReservedIsAskedForToo(t *testing.T) {
@@ -30,5 +32,13 @@ func TestWhatOthersReservedIsAskedForToo(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, w.targets, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPlanForOpenStackHasNoSegmentHere(t *testing.T) {
+	var w watched
+	err := w.fromPlan(&netplan.Plan{Name: "edge", Provider: netplan.OpenStack, OpenStack: &netplan.OpenStackCloud{ExternalNet: "public"}})
+	if err == nil || !strings.Contains(err.Error(), "OpenStack") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -29,12 +29,18 @@ type lookFlags struct {
 	file, output string
 	live, local  bool
 	accept       []string
+	// out is where OpenStack's allocation.json is.
+	out string
+	// changed says that a flag was given.
+	changed func(name string) bool
 	// anything is a release's: see reservation.LookOptions.
 	anything bool
 }
 
 func (f *lookFlags) add(cmd *cobra.Command) {
+	f.changed = cmd.Flags().Changed
 	fileFlag(cmd, &f.file)
+	outFlag(cmd, &f.out)
 	cmd.Flags().StringVarP(&f.output, "output", "o", "table", "table, json or yaml")
 	cmd.Flags().BoolVar(&f.live, "live", false, "also ask running guests for the addresses they have")
 	cmd.Flags().BoolVar(&f.local, "local", false, "read guests and networks from /etc/pve of this Proxmox host instead of by the API")
@@ -56,9 +62,8 @@ type site struct {
 	progress progress
 }
 
-// connect loads the plan and prepares to talk to its Proxmox. The owner has no id
-// where the plan's directory has none. Nothing is sent.
-func (t *tool) connect(f *lookFlags) (*site, error) {
+// read loads the plan, and refuses flags that mean nothing with its provider.
+func (t *tool) read(f *lookFlags) (*load.Result, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -66,23 +71,42 @@ func (t *tool) connect(f *lookFlags) (*site, error) {
 	if err != nil {
 		return nil, t.refuse(f.output, err)
 	}
+	if err := f.flagsFor(result); err != nil {
+		return nil, t.fail(f.output, err)
+	}
+	return result, nil
+}
+
+// connect prepares to talk to the plan's Proxmox. The owner has no id where the plan's
+// directory has none. Nothing is sent.
+func (t *tool) connect(f *lookFlags, result *load.Result) (*site, error) {
 	if result.Plan.External == nil {
 		return nil, t.fail(f.output, usage("the plan has no external network, so there is nothing to reserve: see proxmox.network.external"))
 	}
-	access, warnings, err := load.Access(f.file, result.Spec.Proxmox, os.Getenv)
-	if err != nil {
+	s, err := t.siteOf(f.file, result)
+	var faults *load.Faults
+	if errors.As(err, &faults) {
 		return nil, t.refuse(f.output, err)
+	}
+	return s, t.fail(f.output, err)
+}
+
+// siteOf is connect for a plan that has been loaded, and has an external network.
+func (t *tool) siteOf(file string, result *load.Result) (*site, error) {
+	access, warnings, err := load.Access(file, result.Spec.Proxmox, os.Getenv)
+	if err != nil {
+		return nil, &coded{exitUsage, err}
 	}
 	for _, w := range warnings {
 		t.log.Warn(w.Path + ": " + w.Message)
 	}
 	client, err := t.client(access)
 	if err != nil {
-		return nil, t.fail(f.output, err)
+		return nil, err
 	}
-	id, err := ownerid.Load(filepath.Dir(f.file))
+	id, err := ownerid.Load(filepath.Dir(file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, t.fail(f.output, &coded{exitUsage, err})
+		return nil, &coded{exitUsage, err}
 	}
 	p := newProgress(t.err)
 	var mu sync.Mutex
@@ -150,6 +174,9 @@ func outcomeOf(err error) error {
 	var plan *reservation.PlanError
 	var known *coded
 	var request *proxmox.Error // one that was not answered, or not as an API would
+	if cloud, ok := cloudError(err); ok {
+		return cloud
+	}
 	switch {
 	case err == nil:
 		return nil

@@ -24,6 +24,7 @@ const (
 	dirGitOps   = "kubernetes"
 	dirArgoCD   = "argocd"
 	dirProxmox  = "proxmox"
+	dirCloud    = "openstack"
 )
 
 // treeBuilder gathers the files of one plan.
@@ -40,7 +41,7 @@ func buildTree(ctx context.Context, plan *netplan.Plan, bases bases) (outdir.Tre
 	}
 	b := &treeBuilder{plan: plan, tree: outdir.Tree{
 		PlanHash: hash,
-		Owned:    []string{dirTalos, dirMachines, dirGitOps, dirArgoCD, dirProxmox},
+		Owned:    []string{dirTalos, dirMachines, dirGitOps, dirArgoCD, dirProxmox, dirCloud},
 	}}
 	ignore := outdir.File{Path: dirMachines + "/.gitignore", Content: []byte("*\n")}
 	if len(bases) > 0 {
@@ -155,8 +156,17 @@ func (b *treeBuilder) planJSON() error {
 	return nil
 }
 
-// provisioning renders what makes the machines' NICs.
+// provisioning renders what makes the machines' NICs; on OpenStack what names their
+// ports.
 func (b *treeBuilder) provisioning() error {
+	if b.plan.OpenStack != nil {
+		vars, err := provision.CloudVars(b.plan)
+		if err != nil {
+			return fmt.Errorf("rendering the Terraform variables: %w", err)
+		}
+		b.add(outdir.File{Path: dirCloud + "/network.tfvars.json", Content: vars})
+		return nil
+	}
 	script, err := provision.NICScript(b.plan)
 	if err != nil {
 		return fmt.Errorf("rendering the NIC script: %w", err)

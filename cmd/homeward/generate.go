@@ -18,6 +18,9 @@ import (
 	"homeward/talosgen"
 )
 
+// defaultOut is the directory of the generated tree when nobody names another.
+const defaultOut = "out"
+
 // generateFlags are those of `homeward generate`.
 type generateFlags struct {
 	file, out   string
@@ -42,7 +45,11 @@ configs to machines/ besides: the way to change a living cluster. They hold the
 cluster's secrets, so they are readable by their owner only and kept from git.
 
 --diff shows what would change, writes nothing, and returns 5 when there is a
-difference.`,
+difference.
+
+On OpenStack the addresses are those that homeward reserve allocated and keeps in
+allocation.json in the same directory. While they are not known nothing is written:
+it says which files lack what, and returns 4.`,
 		Example: `  homeward generate -f cluster.yaml --out out
   homeward generate -f cluster.yaml --out out --diff
   homeward generate -f cluster.yaml --out out --base controlplane.yaml,worker.yaml`,
@@ -54,7 +61,7 @@ difference.`,
 		},
 	}
 	fileFlag(cmd, &f.file)
-	cmd.Flags().StringVar(&f.out, "out", "out", "the directory to write to")
+	cmd.Flags().StringVar(&f.out, "out", defaultOut, "the directory to write to")
 	cmd.Flags().StringSliceVar(&f.bases, "base", nil, "base machine configs: one for control planes, one for workers")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what would change and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "also overwrite files that are not Homeward's")
@@ -69,7 +76,10 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	if err != nil {
 		return faulty(err)
 	}
-	plan := result.Plan
+	plan, err := t.settled(result.Plan, f)
+	if err != nil {
+		return err
+	}
 	t.warnOfMoves(f, plan)
 	bases, err := readBases(f.bases, plan)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,8 +116,8 @@ func (t *tool) printHosts(dir stateDir) error {
 	for _, h := range hosts {
 		rows = append(rows, []string{h.Name, h.What, h.Addresses})
 	}
-	var b strings.Builder
-	table(&b, rows)
+	b := t.page()
+	table(b, rows)
 	_, err = fmt.Fprint(t.out, b.String())
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,6 +123,9 @@ func scopeOf(p *netplan.Plan) (proxmox.Scope, error) {
 	if len(s.VMIDs) < len(p.Machines) {
 		s.VMIDs = nil // all guests, for those without a number could be any
 	}
+	if p.OpenStack != nil {
+		return s, errors.New("the plan is for OpenStack, and this is about a token for Proxmox")
+	}
 	if p.External == nil {
 		return s, errors.New("the plan has no external network, so there is nothing to reserve: see proxmox.network.external")
 	}
@@ -192,13 +194,13 @@ func (t *tool) showLacking(f permissionFlags, rights proxmox.Rights, scope proxm
 			rows = append(rows, []string{r.Task, n.Right, n.Without})
 		}
 	}
-	var b strings.Builder
-	table(&b, rows)
+	b := t.page()
+	table(b, rows)
 	verdict := "not enough"
 	if report.Enough {
 		verdict = "enough"
 	}
-	fmt.Fprintf(&b, "\nFor %s: %s\n", f.purpose, verdict)
+	fmt.Fprintf(b, "\nFor %s: %s\n", f.purpose, verdict)
 	_, err := io.WriteString(t.out, b.String())
 	return errors.Join(code, err)
 }

@@ -5,19 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"homeward/cmd/homeward/internal/allocation"
 	"homeward/netplan"
 	"homeward/netplan/load"
 )
 
 // planFlags are those of `homeward plan`.
 type planFlags struct {
-	file, output, against string
-	pin                   bool
+	file, output, against, allocation string
+	pin                               bool
 }
 
 func (t *tool) planCommand() *cobra.Command {
@@ -32,22 +34,26 @@ its line and the value that would be right; then the exit code is 2.
 With -o json standard output is a contract for scripts: fields are added, never
 renamed. A faulty plan gives {"errors": [{"line", "path", "message"}]}.
 
+On OpenStack the addresses of the API and the ingress are shown once homeward reserve
+has allocated them (--allocation); until then fixed and floating are empty.
+
 --against out/plan.json says what the change will do to which machine, before
 it is done. --pin-anchors prints the lines under machines: that keep anchors
 where they are (with --against: where they were).`,
 		Example: `  homeward plan -f cluster.yaml
   homeward plan -f cluster.yaml -o json | jq '.machines[].anchor'
   homeward plan -f cluster.yaml --against out/plan.json`,
-		RunE: func(*cobra.Command, []string) error { return t.plan(f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.plan(f, cmd.Flags().Changed("allocation")) },
 	}
 	fileFlag(cmd, &f.file)
 	cmd.Flags().StringVarP(&f.output, "output", "o", "table", "table, json or yaml")
 	cmd.Flags().StringVar(&f.against, "against", "", "a plan.json to compare with")
+	cmd.Flags().StringVar(&f.allocation, "allocation", filepath.Join(defaultOut, allocation.FileName), "on OpenStack, what homeward reserve allocated")
 	cmd.Flags().BoolVar(&f.pin, "pin-anchors", false, "print the machines: lines that keep anchors")
 	return cmd
 }
 
-func (t *tool) plan(f planFlags) error {
+func (t *tool) plan(f planFlags, allocationNamed bool) error {
 	if f.output != "table" && f.output != "json" && f.output != "yaml" {
 		return usage("-o %q is not known: give table, json or yaml", f.output)
 	}
@@ -61,12 +67,19 @@ func (t *tool) plan(f planFlags) error {
 			return t.refuse(f.output, usage("--against: %w", err))
 		}
 	}
+	plan, err := t.shown(result.Plan, f, allocationNamed)
+	if err != nil {
+		return t.refuse(f.output, err)
+	}
+	if f.pin && plan.OpenStack != nil {
+		return t.refuse(f.output, usage("--pin-anchors: machines on OpenStack have one NIC and no anchor"))
+	}
 	if f.pin {
 		return t.pinAnchors(f, result.Spec, old)
 	}
-	view := planView{Plan: result.Plan}
+	view := planView{Plan: plan}
 	if old != nil {
-		view.Changes = netplan.Compare(old, result.Plan)
+		view.Changes = netplan.Compare(old, plan)
 		view.against = f.against
 	}
 	return t.show(f.output, view)
@@ -81,7 +94,7 @@ type planView struct {
 
 func (t *tool) show(format string, view planView) error {
 	if format == "table" {
-		return writeTables(t.out, view)
+		return t.writeTables(view)
 	}
 	if view.against != "" && view.Changes == nil {
 		view.Changes = []netplan.Change{}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -70,8 +69,8 @@ func (t *tool) printProbe(f probeFlags, s *probe.Summary) error {
 	case "jsonl":
 		return json.NewEncoder(t.out).Encode(probe.Event{Kind: probe.EventSummary, Time: s.Start.Add(s.Length), Summary: s})
 	}
-	var b strings.Builder
-	probeTables(&b, s)
+	b := t.page()
+	probeTables(b, s)
 	_, err := t.out.Write([]byte(b.String()))
 	return err
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // probeTables prints a summary for an operator.
-func probeTables(b *strings.Builder, s *probe.Summary) {
+func probeTables(b sheet, s *probe.Summary) {
 	digits := 100 * time.Millisecond
 	if s.Length < time.Second {
 		digits = time.Millisecond
@@ -56,7 +56,7 @@ func notable(targets []probe.TargetSummary) (shown, quiet []*probe.TargetSummary
 	return shown, quiet
 }
 
-func probeTargets(b *strings.Builder, s *probe.Summary, shown []*probe.TargetSummary) {
+func probeTargets(b sheet, s *probe.Summary, shown []*probe.TargetSummary) {
 	what := map[probe.Mode]string{probe.ModeTLS: "TLS ", probe.ModeHTTP: "FIRST BYTE ", probe.ModeHTTPS: "FIRST BYTE ", probe.ModeUDP: "ECHO "}[s.Mode]
 	rows := [][]string{{"TARGET", "ANSWERED", what + "P50", "P99", "P99.9", "MAX", "OUTAGES", "LONGEST", "NO ANSWER BY"}}
 	for _, t := range shown[:min(len(shown), mostTargets)] {
@@ -69,14 +69,15 @@ func probeTargets(b *strings.Builder, s *probe.Summary, shown []*probe.TargetSum
 		}
 		rows = append(rows, row)
 	}
-	table(b, rows)
+	const p99, p999 = 3, 4
+	table(b, rows, p999, p99)
 	if more := len(shown) - mostTargets; more > 0 {
 		fmt.Fprintf(b, "and %d more targets with attempts that were not answered: see -o json\n", more)
 	}
 }
 
 // probeStatuses counts what HTTP answered.
-func probeStatuses(b *strings.Builder, shown []*probe.TargetSummary) {
+func probeStatuses(b sheet, shown []*probe.TargetSummary) {
 	rows := [][]string{{"HTTP STATUS OF", "STATUS"}}
 	for _, t := range shown[:min(len(shown), mostTargets)] {
 		var counts []string
@@ -113,7 +114,7 @@ func latencyOf(t *probe.TargetSummary) *probe.Latency {
 	return t.Connect
 }
 
-func probeOutages(b *strings.Builder, shown []*probe.TargetSummary) {
+func probeOutages(b sheet, shown []*probe.TargetSummary) {
 	rows := [][]string{{"OUTAGE OF", "FROM", "TO", "LENGTH", "AT LEAST", "AT MOST", "BY"}}
 	left := int64(0)
 	for _, t := range shown {
@@ -154,7 +155,7 @@ func outageRow(target string, o *probe.Outage) []string {
 	return []string{target, from, to, length(o.Length), length(o.AtLeast), most, probe.CauseList(o.Causes)}
 }
 
-func probeMACs(b *strings.Builder, shown []*probe.TargetSummary) {
+func probeMACs(b sheet, shown []*probe.TargetSummary) {
 	rows := [][]string{{"TAKE-OVER OF", "BETWEEN", "AND", "ON", "FROM MAC", "TO MAC"}}
 	const clock = "15:04:05.000"
 	for _, t := range shown {
@@ -164,12 +165,13 @@ func probeMACs(b *strings.Builder, shown []*probe.TargetSummary) {
 	}
 	if len(rows) > 1 {
 		b.WriteByte('\n')
-		table(b, rows)
+		const on, from = 3, 4
+		table(b, rows, on, from)
 	}
 }
 
 // probeItself says what is to be known of the probe.
-func probeItself(b *strings.Builder, s *probe.Summary) {
+func probeItself(b sheet, s *probe.Summary) {
 	b.WriteByte('\n')
 	if s.Lag != nil {
 		fmt.Fprintf(b, "The probe itself: attempts began late by %s (median), %s (99%%), %s (at most); %d fell out, %d could not be judged in time\n",

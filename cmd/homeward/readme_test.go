@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"homeward/cmd/homeward/internal/allocation"
+	"homeward/cmd/homeward/internal/verify"
 )
 
 // What the README shows is what the tool prints.
@@ -34,6 +38,29 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	}
 }
 
+// The README's checks are all that there are, with their titles.
+func TestReadmeShowsEveryCheck(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "pass     ") || strings.HasPrefix(line, "FAIL     ") || strings.HasPrefix(line, "unknown  ") {
+			shown++
+		}
+	}
+	list := verify.Catalogue()
+	for _, c := range list {
+		if want := fmt.Sprintf("%-25s%s\n", c.ID, c.Title); !strings.Contains(string(text), want) {
+			t.Errorf("the README has no %q", want)
+		}
+	}
+	if shown != len(list) {
+		t.Errorf("the README shows %d checks, and there are %d", shown, len(list))
+	}
+}
+
 // The README's part of a report is what is printed for the plan with the hosts it shows.
 func TestReadmeShowsARealReport(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
@@ -54,4 +81,30 @@ func TestReadmeShowsARealReport(t *testing.T) {
 			t.Errorf("the README has a line that is not printed:\n%s", line)
 		}
 	}
+}
+
+// The README's part on OpenStack shows what is printed, and written.
+func TestReadmeShowsRealOutputOnOpenStack(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, readme, _ := strings.Cut(string(text), "### On OpenStack\n")
+	readme, _, _ = strings.Cut(readme, "\n## ")
+	shows := func(what, printed string) {
+		t.Helper()
+		if printed == "" || !strings.Contains(readme, printed) {
+			t.Errorf("the README's %s is not\n%s", what, printed)
+		}
+	}
+	shows("plan", "```yaml\n"+cloudPlan+"```")
+	c := newCloud(t)
+	refusal := c.generate(exitUnknown).err
+	refusal = strings.NewReplacer(" --out "+c.out, "", c.file, "cluster.yaml", c.out, "out").Replace(refusal)
+	shows("refusal", "```\n"+refusal+"```")
+	c.reserved(nil)
+	shows("table", "```\n"+homeward(t, "plan", "-f", c.file, "--allocation", filepath.Join(c.out, allocation.FileName)).out+"```")
+	c.generate(exitDone)
+	_, values, _ := strings.Cut(snapshot(t, c.out)["argocd/values.yaml"], "\n")
+	shows("values", "```yaml\n"+values+"```")
 }

@@ -29,7 +29,12 @@ It can be repeated, also after it was killed. homeward.id stays.
 conflicts show it. First it is looked that nothing on the segment uses its addresses:
 guests' configurations, what running guests report, and guests that are called as its
 machines. With a source that could not be read, or a guest of which no address is
-known, that cannot be said, and nothing is given back (4) unless --allow-partial.`,
+known, that cannot be said, and nothing is given back (4) unless --allow-partial.
+
+On OpenStack it removes all that reserve made, in the order that Neutron asks for, and
+out/allocation.json; a floating IP that the plan names is taken off its port and kept.
+While a server uses one of the ports, or a port, router or subnet that is not this
+cluster's is on its network, it removes nothing (3).`,
 		Example: `  homeward release -f cluster.yaml --dry-run
   homeward release -f cluster.yaml
   homeward release -f cluster.yaml --owner 4f1d0c77a2b95e63`,
@@ -43,11 +48,23 @@ known, that cannot be said, and nothing is given back (4) unless --allow-partial
 	return cmd
 }
 
+// noOwner is that nothing can be this cluster's.
+func noOwner(file string) error {
+	return usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, file)
+}
+
 func (t *tool) release(ctx context.Context, f *releaseFlags) error {
+	result, err := t.read(&f.lookFlags)
+	if err != nil {
+		return err
+	}
+	if result.Plan.OpenStack != nil {
+		return t.releaseCloud(ctx, f, result)
+	}
 	if f.owner != "" && !f.local {
 		f.live = true // what is in no configuration a running guest may have
 	}
-	s, err := t.connect(&f.lookFlags)
+	s, err := t.connect(&f.lookFlags, result)
 	if err != nil {
 		return err
 	}
@@ -55,7 +72,7 @@ func (t *tool) release(ctx context.Context, f *releaseFlags) error {
 		t.linger(reservation.Linger)
 	}
 	if f.owner == "" && s.Owner.ID == "" {
-		return t.fail(f.output, usage("there is no %s beside %s, so nothing is this cluster's: put back the one of its first reserve, or name the owner with --owner", ownerid.FileName, f.file))
+		return t.fail(f.output, noOwner(f.file))
 	}
 	f.anything = true
 	l, err := s.look(ctx, &f.lookFlags)

@@ -32,9 +32,11 @@ resolves.
 It interprets what is declared, with everything declared taken as healthy. It rests on
 the plan; on Proxmox where a token is given (as for reserve; --local on a Proxmox host
 needs none), which knows where each machine really runs; and on the cluster with
---kubeconfig, which knows endpoints, policies and who announces. --plan-only reads
-neither. What is not known is said as unknown. What was measured is kept apart:
---measured takes what homeward probe -o json printed.
+--kubeconfig, which knows endpoints, policies and who announces. Of the cluster it lists
+nodes, pods, services, deployments.apps, endpointslices.discovery.k8s.io and
+servicel2statuses.metallb.io, and needs no other right. --plan-only reads neither. What
+is not known is said as unknown. What was measured is kept apart: --measured takes what
+homeward probe -o json printed.
 
 -o html prints one page that needs nothing else, with a picture of the failure domains.
 -o json is a contract for scripts: fields are added, never renamed.
@@ -123,6 +125,9 @@ func (t *tool) report(ctx context.Context, f *reportFlags) error {
 	result, err := t.load(f.file)
 	if err != nil {
 		return t.refuse(refusalFormat(f.output), err)
+	}
+	if result.Plan.OpenStack != nil {
+		return t.refuse(refusalFormat(f.output), usage("the plan is for OpenStack, and the report judges clusters on Proxmox: nothing here knows which of the cloud's hosts, routers and zones the machines share"))
 	}
 	facts := report.Facts{Spec: result.Spec, Plan: result.Plan, Proxmox: report.Source{State: report.SourceNotRead}, Kubernetes: report.Source{State: report.SourceNotRead}}
 	for _, file := range f.measured {

@@ -139,3 +139,23 @@ func TestReportReadsWhatProbePrints(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A token that everybody may read is warned of once, with the file's name once.
+func TestReportWarnsOfAReadableToken(t *testing.T) {
+	simulated(t, nil)
+	file := planFile(t)
+	id, secret := os.Getenv(load.EnvTokenID), os.Getenv(load.EnvTokenSecret)
+	t.Setenv(load.EnvTokenID, "")
+	t.Setenv(load.EnvTokenSecret, "")
+	secrets := filepath.Join(filepath.Dir(file), load.SecretsFile)
+	if err := os.WriteFile(secrets, []byte("proxmox: {token_id: '"+id+"', token_secret: "+secret+"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, r := reported(t, exitDone, "-f", file)
+	if n := strings.Count(r.err, load.SecretsFile); n != 2 || !strings.Contains(r.err, "chmod 600 "+secrets) {
+		t.Errorf("it says\n%s", r.err)
+	}
+	if strings.Contains(r.err, secret) {
+		t.Error("the secret is said")
+	}
+}

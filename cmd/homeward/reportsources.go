@@ -27,7 +27,7 @@ func (t *tool) readProvider(ctx context.Context, f *reportFlags, result *load.Re
 			return t.refuse(refusalFormat(f.output), accessErr)
 		}
 		for _, w := range warnings {
-			t.warn(load.SecretsFile, w)
+			t.log.Warn(w.Path + ": " + w.Message)
 		}
 		client, clientErr := t.client(access)
 		if clientErr != nil {

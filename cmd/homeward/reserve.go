@@ -23,12 +23,7 @@ type reserveFlags struct {
 	wait                time.Duration
 }
 
-func (t *tool) reserveCommand() *cobra.Command {
-	var f reserveFlags
-	cmd := &cobra.Command{
-		Use:   "reserve",
-		Short: "look for conflicts, then claim the pool and the VIP",
-		Long: `Look who claims an address of the plan on its segment, and when nobody does,
+const reserveLong = `Look who claims an address of the plan on its segment, and when nobody does,
 claim the ingress pool and the API's VIP there.
 
 What is looked at: the NICs and addresses of all guests, running or not, node
@@ -58,10 +53,28 @@ The record binds those who use Homeward. Everyone else is seen, not stopped.
 and tag, ipfilter sets through which the announcements pass, and the allowlists of
 security: as rules of the guests' firewalls. What would re-plug a running VM's NIC is
 left alone without --allow-replug; datacenter, node firewalls and bridges always are,
-and the command to run is shown.`,
+and the command to run is shown.
+
+On OpenStack it allocates instead: network, subnet, router on external_net, security
+group, one port per machine, and for the API and the ingress a port with a fixed IP and
+a floating IP each, which control planes and workers may send from. What is missing is
+made, then what the plan has no more is removed, but for a port that a server uses.
+Whose an object is stands in its description. What only has the cluster's name, or an
+address that somebody else has, is listed, and nothing is changed (3). A floating IP
+that the plan names is adopted. The addresses are kept in --out as allocation.json, for
+generate. It takes the role member in the project, and an application credential in
+secrets.yaml, or OS_CLOUD, or OS_*.`
+
+func (t *tool) reserveCommand() *cobra.Command {
+	var f reserveFlags
+	cmd := &cobra.Command{
+		Use:   "reserve",
+		Short: "look for conflicts, then claim the pool and the VIP",
+		Long:  reserveLong,
 		Example: `  homeward reserve -f cluster.yaml --dry-run
   homeward reserve -f cluster.yaml
   homeward reserve -f cluster.yaml --guests
+  homeward reserve -f cluster.yaml --out out             # on OpenStack
   homeward reserve -f cluster.yaml -o json | jq '.conflicts[]'`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.reserve(cmd.Context(), &f) },
 	}
@@ -87,7 +100,14 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 	case f.allowReplug && !f.guests:
 		return usage("--allow-replug is about --guests: give both, or neither")
 	}
-	s, err := t.connect(&f.lookFlags)
+	result, err := t.read(&f.lookFlags)
+	if err != nil {
+		return err
+	}
+	if result.Plan.OpenStack != nil {
+		return t.reserveCloud(ctx, f, result)
+	}
+	s, err := t.connect(&f.lookFlags, result)
 	if err != nil {
 		return err
 	}
@@ -124,16 +144,22 @@ func (t *tool) reserve(ctx context.Context, f *reserveFlags) error {
 }
 
 // makeOwner gives the owner an id and keeps it.
-func (t *tool) makeOwner(s *site, file string) error {
+func (t *tool) makeOwner(s *site, file string) (err error) {
+	s.Owner.ID, err = t.obtainOwner(file)
+	return err
+}
+
+// obtainOwner gives the id that is kept beside a plan, and makes one where there is
+// none.
+func (t *tool) obtainOwner(file string) (string, error) {
 	id, made, err := ownerid.Obtain(filepath.Dir(file))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if made {
 		t.log.Info("made " + filepath.Join(filepath.Dir(file), ownerid.FileName) + ": keep it in version control, it says whose these reservations are")
 	}
-	s.Owner.ID = id
-	return nil
+	return id, nil
 }
 
 // guests changes the cluster's own guests, or says what would be changed.

@@ -330,7 +330,12 @@ func TestLookReadsThisHostsFiles(t *testing.T) {
 	if err := tool.startLog(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := tool.connect(&lookFlags{file: planFile(t), output: "table", local: true})
+	f := &lookFlags{file: planFile(t), output: "table", local: true, changed: func(string) bool { return false }}
+	result, err := tool.read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tool.connect(f, result)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,26 +17,26 @@ func (t *tool) showReport(format string, r *reservation.Report) error {
 	if format != "table" {
 		return encode(t.out, format, r)
 	}
-	var b strings.Builder
+	b := t.page()
 	for _, request := range r.Requests {
 		b.WriteString(request + "\n")
 	}
 	if len(r.Conflicts) > 0 {
-		takenTable(&b, r.Conflicts)
+		takenTable(b, r.Conflicts)
 	}
 	if len(r.Unread) > 0 {
-		separate(&b)
-		unreadTable(&b, r.Unread)
+		separate(b)
+		unreadTable(b, r.Unread)
 	}
 	if len(r.Addresses) > 0 {
-		separate(&b)
-		reservationTable(&b, r.Addresses)
+		separate(b)
+		reservationTable(b, r.Addresses)
 	}
-	guestText(&b, r.Guests)
-	separate(&b)
+	guestText(b, r.Guests)
+	separate(b)
 	b.WriteString(conclusion(r) + "\n")
 	if r.Error != "" && (r.Outcome == reservation.Reserved || r.Outcome == reservation.Rehearsed) {
-		fmt.Fprintf(&b, "The guests: %s\n", r.Error)
+		fmt.Fprintf(b, "The guests: %s\n", r.Error)
 	}
 	for _, w := range r.Warnings {
 		t.log.Warn(w)
@@ -49,7 +49,7 @@ func (t *tool) showReport(format string, r *reservation.Report) error {
 }
 
 // separate puts an empty line before what follows something.
-func separate(b *strings.Builder) {
+func separate(b sheet) {
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
@@ -96,7 +96,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func takenTable(b *strings.Builder, list []reservation.Taken) {
+func takenTable(b sheet, list []reservation.Taken) {
 	rows := [][]string{{"TAKEN", "FOR", "BY", "WHAT TO DO"}}
 	for _, c := range list {
 		todo := c.Remedy
@@ -112,7 +112,7 @@ func takenTable(b *strings.Builder, list []reservation.Taken) {
 	table(b, rows)
 }
 
-func unreadTable(b *strings.Builder, list []inventory.Unread) {
+func unreadTable(b sheet, list []inventory.Unread) {
 	rows := [][]string{{"UNKNOWN", "WHY"}}
 	for _, u := range list {
 		rows = append(rows, []string{u.Source, u.Reason})
@@ -120,7 +120,7 @@ func unreadTable(b *strings.Builder, list []inventory.Unread) {
 	table(b, rows)
 }
 
-func reservationTable(b *strings.Builder, list []reservation.Reservation) {
+func reservationTable(b sheet, list []reservation.Reservation) {
 	rows := [][]string{{"ADDRESS", "OWNER", "FOR", "STATE", "SINCE"}}
 	for _, r := range list {
 		owner, since := "by hand: "+dash(r.Comment), "-"
@@ -139,7 +139,7 @@ func reservationTable(b *strings.Builder, list []reservation.Reservation) {
 }
 
 // guestText says what was done or is to be done about the own guests.
-func guestText(b *strings.Builder, w *reservation.GuestWork) {
+func guestText(b sheet, w *reservation.GuestWork) {
 	if w == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func guestText(b *strings.Builder, w *reservation.GuestWork) {
 	}
 }
 
-func itemText(b *strings.Builder, items []guests.Item) {
+func itemText(b sheet, items []guests.Item) {
 	for _, i := range items {
 		word := "for you: "
 		if i.Note {

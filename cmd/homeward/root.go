@@ -83,6 +83,7 @@ reply leaves by the NIC its request came in by.
   homeward plan -f cluster.yaml                check it, and show who gets what
   homeward reserve -f cluster.yaml             look for conflicts, then claim the addresses
   homeward generate -f cluster.yaml --out out  write every file
+  homeward verify -f cluster.yaml              hold the living cluster against it
   homeward probe ADDRESS:PORT                  measure from a client that replies come home
   homeward report -f cluster.yaml              which failures this cluster survives`,
 		SilenceUsage:      true,
@@ -100,7 +101,7 @@ reply leaves by the NIC its request came in by.
 	root.AddCommand(
 		t.initCommand(), t.planCommand(), t.generateCommand(), t.schemaCommand(),
 		t.reserveCommand(), t.releaseCommand(), t.statusCommand(), t.proxmoxCommand(),
-		t.probeCommand(), t.reportCommand(), t.imageCommand(), t.labCommand(), t.versionCommand(), exitCodesTopic(),
+		t.verifyCommand(), t.probeCommand(), t.reportCommand(), t.imageCommand(), t.labCommand(), t.versionCommand(), exitCodesTopic(),
 	)
 	for _, cmd := range root.Commands() {
 		if cmd.RunE != nil && cmd.Args == nil {

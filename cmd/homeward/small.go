@@ -6,20 +6,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"homeward/netplan"
 	"homeward/netplan/load"
 )
 
 func (t *tool) initCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "init",
-		Short:   "print a commented cluster.yaml to fill in",
-		Long:    "Print a commented cluster.yaml with every key, its meaning and its default. It is a valid plan as it stands: change the addresses to yours.",
-		Example: "  homeward init > cluster.yaml",
+	provider := string(netplan.Proxmox)
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "print a commented cluster.yaml to fill in",
+		Long:  "Print a commented cluster.yaml with every key that the provider has, its meaning and its default. It is a valid plan as it stands: change the addresses to yours.",
+		Example: `  homeward init > cluster.yaml
+  homeward init --provider openstack > cluster.yaml`,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := t.out.Write(load.Init())
+			p := netplan.Provider(provider)
+			if p != netplan.Proxmox && p != netplan.OpenStack {
+				return usage("--provider %q is not known: give %s or %s", provider, netplan.Proxmox, netplan.OpenStack)
+			}
+			_, err := t.out.Write(load.Init(p))
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&provider, "provider", provider, "who runs the machines: proxmox or openstack")
+	return cmd
 }
 
 func (t *tool) schemaCommand() *cobra.Command {

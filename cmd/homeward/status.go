@@ -19,6 +19,9 @@ who else claims addresses there, and what has drifted: claimed and not in the pl
 the plan and not claimed, claimed by this cluster and used by somebody else, and what
 the cluster's own guests need. It only reads.
 
+On OpenStack it shows what is allocated, and each difference from the plan as the step
+by which reserve would end it; also where allocation.json says something else.
+
 Exit code: 5 with drift, 3 when an address of the plan is taken, 4 when a source
 could not be read, so that what is shown may not be all.`,
 		Example: `  homeward status -f cluster.yaml
@@ -32,7 +35,14 @@ could not be read, so that what is shown may not be all.`,
 }
 
 func (t *tool) status(ctx context.Context, f *lookFlags) error {
-	s, err := t.connect(f)
+	result, err := t.read(f)
+	if err != nil {
+		return err
+	}
+	if result.Plan.OpenStack != nil {
+		return t.statusCloud(ctx, f, result)
+	}
+	s, err := t.connect(f, result)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"homeward/agent/ledger/inventory"
 	"homeward/cmd/homeward/internal/reservation"
@@ -14,21 +13,21 @@ func (t *tool) showStatus(format string, s *reservation.Status) error {
 	if format != "table" {
 		return encode(t.out, format, s)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s; record %s", s.Segment, s.Record)
+	b := t.page()
+	fmt.Fprintf(b, "%s; record %s", s.Segment, s.Record)
 	if s.Kind != "" {
-		fmt.Fprintf(&b, " (%s)", s.Kind)
+		fmt.Fprintf(b, " (%s)", s.Kind)
 	}
 	if s.IPAM != "" {
-		fmt.Fprintf(&b, ", and SDN IPAM of VNet %s", s.IPAM)
+		fmt.Fprintf(b, ", and SDN IPAM of VNet %s", s.IPAM)
 	}
 	b.WriteByte('\n')
 	for _, also := range s.AlsoKnown {
-		fmt.Fprintf(&b, "also known as %s\n", also)
+		fmt.Fprintf(b, "also known as %s\n", also)
 	}
 	b.WriteByte('\n')
 	if len(s.Reservations) > 0 {
-		reservationTable(&b, s.Reservations)
+		reservationTable(b, s.Reservations)
 	} else if s.RecordUnread {
 		b.WriteString("What is reserved here could not be read.\n")
 	} else {
@@ -36,21 +35,21 @@ func (t *tool) showStatus(format string, s *reservation.Status) error {
 	}
 	if len(s.Claims) > 0 {
 		b.WriteByte('\n')
-		claimTable(&b, s.Claims)
+		claimTable(b, s.Claims)
 	}
 	if len(s.Conflicts) > 0 {
 		b.WriteByte('\n')
-		takenTable(&b, s.Conflicts)
+		takenTable(b, s.Conflicts)
 	}
 	if len(s.Drift) > 0 {
 		b.WriteByte('\n')
-		driftTable(&b, s.Drift)
+		driftTable(b, s.Drift)
 	}
 	if len(s.Unread) > 0 {
 		b.WriteByte('\n')
-		unreadTable(&b, s.Unread)
+		unreadTable(b, s.Unread)
 	}
-	guestText(&b, s.Guests)
+	guestText(b, s.Guests)
 	for _, w := range s.Warnings {
 		t.log.Warn(w)
 	}
@@ -61,7 +60,7 @@ func (t *tool) showStatus(format string, s *reservation.Status) error {
 	return err
 }
 
-func claimTable(b *strings.Builder, list []inventory.Claim) {
+func claimTable(b sheet, list []inventory.Claim) {
 	rows := [][]string{{"IN USE", "WHAT", "WHERE", "WHOSE"}}
 	for _, c := range list {
 		address := c.MAC.String()
@@ -81,7 +80,7 @@ func claimTable(b *strings.Builder, list []inventory.Claim) {
 	table(b, rows)
 }
 
-func driftTable(b *strings.Builder, list []reservation.Drift) {
+func driftTable(b sheet, list []reservation.Drift) {
 	rows := [][]string{{"DRIFT", "HOW", "WHAT TO DO"}}
 	for _, d := range list {
 		rows = append(rows, []string{d.Address, d.Message, dash(d.Remedy)})

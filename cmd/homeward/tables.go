@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"homeward/netplan"
@@ -15,30 +14,34 @@ import (
 
 // writeTables prints a plan for an operator: what the links are, who has which
 // address on the external one, and one line a machine.
-func writeTables(w io.Writer, view planView) error {
-	var b strings.Builder
+func (t *tool) writeTables(view planView) error {
+	b := t.page()
 	p := view.Plan
-	fmt.Fprintf(&b, "%s: %s; Talos %s, Kubernetes %s, %s\n", p.Name, census(p), p.Talos.Version, dash(p.Kubernetes.Version), p.Kubernetes.CNI)
-	fmt.Fprintf(&b, "API: %s\n\n", p.KubeAPI.Endpoint)
-	linksTable(&b, p)
-	if p.External != nil {
+	fmt.Fprintf(b, "%s: %s; Talos %s, Kubernetes %s, %s\n", p.Name, census(p), p.Talos.Version, dash(p.Kubernetes.Version), p.Kubernetes.CNI)
+	if p.OpenStack != nil {
+		cloudTables(b, p)
+	} else {
+		fmt.Fprintf(b, "API: %s\n\n", p.KubeAPI.Endpoint)
+		linksTable(b, p)
+		if p.External != nil {
+			b.WriteByte('\n')
+			addressTable(b, p)
+		}
 		b.WriteByte('\n')
-		addressTable(&b, p)
+		machineTable(b, p)
+		returnPathLines(b, p)
 	}
-	b.WriteByte('\n')
-	machineTable(&b, p)
-	returnPathLines(&b, p)
-	firewallLines(&b, p)
+	firewallLines(b, p)
 	if view.against != "" {
 		b.WriteByte('\n')
-		changeTable(&b, view)
+		changeTable(b, view)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(t.out, b.String())
 	return err
 }
 
 // returnPathLines says what sends replies home, as far as the plan needs it.
-func returnPathLines(b *strings.Builder, p *netplan.Plan) {
+func returnPathLines(b sheet, p *netplan.Plan) {
 	rp := p.ReturnPath
 	if rp == nil {
 		return
@@ -62,18 +65,22 @@ func returnPathLines(b *strings.Builder, p *netplan.Plan) {
 
 // firewallLines says what the machines' own firewall lets in from outside, and
 // that allowlists do nothing without it.
-func firewallLines(b *strings.Builder, p *netplan.Plan) {
+func firewallLines(b sheet, p *netplan.Plan) {
 	if !p.Talos.Firewall {
-		if len(p.Security) > 0 {
+		if len(p.Security) > 0 && p.OpenStack == nil {
 			b.WriteString("\nFirewall: off, so Homeward applies nothing of security (talos.firewall: true does)\n")
 		}
 		return
 	}
 	b.WriteString("\nFirewall: blocks what comes from outside the private, pod and service networks, but for\n")
-	rows := [][]string{{"PORT", "FROM"}}
-	who := map[int]string{
+	openings(b, p, map[int]string{
 		netplan.PortTalosAPI: "anywhere", netplan.PortKubernetesAPI: "anywhere", netplan.PortHTTP: "anywhere", netplan.PortHTTPS: "anywhere",
-	}
+	})
+}
+
+// openings lists who may reach which port: who by default, and what security says.
+func openings(b sheet, p *netplan.Plan, who map[int]string) {
+	rows := [][]string{{"PORT", "FROM"}}
 	for _, a := range p.Security {
 		hosts := make([]string, len(a.Hosts))
 		for i, h := range a.Hosts {
@@ -115,20 +122,7 @@ func addr(a netip.Addr) string {
 	return a.String()
 }
 
-// table writes rows with aligned columns and without trailing spaces.
-func table(b *strings.Builder, rows [][]string) {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	w.Flush() // into memory: cannot fail
-	for line := range strings.Lines(text.String()) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-}
-
-func linksTable(b *strings.Builder, p *netplan.Plan) {
+func linksTable(b sheet, p *netplan.Plan) {
 	rows := [][]string{{"LINK", "SEGMENT", "NETWORK", "GATEWAY", "MTU"}}
 	gateway := addr(p.Cluster.Gateway)
 	if !p.Cluster.Gateway.IsValid() {
@@ -151,7 +145,7 @@ type holder struct {
 	what string
 }
 
-func addressTable(b *strings.Builder, p *netplan.Plan) {
+func addressTable(b sheet, p *netplan.Plan) {
 	rows := [][]string{{"EXTERNAL ADDRESS", "COUNT", "WHOSE"}}
 	for _, h := range holders(p) {
 		text := h.First.String()
@@ -191,7 +185,7 @@ func holders(p *netplan.Plan) []holder {
 	return out
 }
 
-func machineTable(b *strings.Builder, p *netplan.Plan) {
+func machineTable(b sheet, p *netplan.Plan) {
 	head := []string{"MACHINE", "PRIVATE MAC", "PRIVATE ADDRESS", "EXTERNAL MAC", "ANCHOR", "ANNOUNCES"}
 	placed := slices.ContainsFunc(p.Machines, func(m netplan.Machine) bool { return m.VMID != 0 || m.Node != "" })
 	if placed {
@@ -201,7 +195,7 @@ func machineTable(b *strings.Builder, p *netplan.Plan) {
 	for _, m := range p.Machines {
 		rows = append(rows, machineRow(m, placed))
 	}
-	table(b, rows)
+	table(b, rows, slices.Index(head, "ANCHOR"), slices.Index(head, "PRIVATE MAC"))
 }
 
 func machineRow(m netplan.Machine, placed bool) []string {
@@ -238,7 +232,7 @@ func plain(s string) string {
 	}, s)
 }
 
-func changeTable(b *strings.Builder, view planView) {
+func changeTable(b sheet, view planView) {
 	if len(view.Changes) == 0 {
 		fmt.Fprintf(b, "Nothing changes against %s.\n", view.against)
 		return

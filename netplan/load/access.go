@@ -94,23 +94,10 @@ func checkURL(text string) error {
 
 // token completes the token of the environment from a secrets.yaml.
 func token(path, id, secret string) (string, string, []netplan.Warning, error) {
-	f, err := os.Open(path)
+	doc, warnings, err := secretsFile(path, proxmoxSecrets)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", "", nil, fmt.Errorf("%s is missing: write the token there, as\nproxmox:\n  token_id: %s\n  token_secret: UUID\nor set %s and %s; `homeward proxmox permissions` says how to make one", path, exampleTokenID, EnvTokenID, EnvTokenSecret)
 	}
-	if err != nil {
-		return "", "", nil, fmt.Errorf("reading the secrets: %w", err)
-	}
-	defer f.Close()
-	var warnings []netplan.Warning
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o004 != 0 {
-		warnings = append(warnings, netplan.Warning{Path: SecretsFile, Message: fmt.Sprintf("everybody on this machine can read the token: chmod 600 %s", path)})
-	}
-	data, err := readBounded(f)
-	if err != nil {
-		return "", "", nil, fmt.Errorf("reading the secrets: %w", err)
-	}
-	doc, err := secrets(path, data)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -120,29 +107,49 @@ func token(path, id, secret string) (string, string, []netplan.Warning, error) {
 	if secret == "" {
 		secret = get[string](doc, "proxmox.token_secret")
 	}
-	return id, secret, append(warnings, doc.warnings...), nil
+	return id, secret, warnings, nil
 }
 
-// secretsAdvice is what to write into a secrets.yaml.
-var secretsAdvice = advice{empty: "give proxmox with token_id and token_secret", start: "start with `proxmox:`"}
+// secretsFile reads the secrets.yaml at path, of which other providers' sections are
+// other tools'. The error wraps the system's when there is no such file.
+func secretsFile(path string, known secretTable) (*document, []netplan.Warning, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the secrets: %w", err)
+	}
+	defer f.Close()
+	data, err := readBounded(f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the secrets: %w", err)
+	}
+	doc, err := secrets(path, data, known)
+	if err != nil {
+		return nil, nil, err
+	}
+	var warnings []netplan.Warning
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o004 != 0 && doc.has(known.keys[0].path) {
+		warnings = append(warnings, netplan.Warning{Path: SecretsFile, Message: fmt.Sprintf("everybody on this machine can read %s: chmod 600 %s", known.what, path)})
+	}
+	return doc, append(warnings, doc.warnings...), nil
+}
 
 // secrets reads a secrets.yaml.
-func secrets(path string, data []byte) (*document, error) {
-	root, fault := parseFor(data, secretsAdvice)
+func secrets(path string, data []byte, known secretTable) (*document, error) {
+	root, fault := parseFor(data, known.advice)
 	if fault != nil {
 		return nil, &Faults{File: path, List: []Located{*fault}}
 	}
-	doc := walkBy(roomsOf(secretKeys), root)
-	for _, k := range secretKeys {
+	doc := walkBy(roomsOf(known.keys), root)
+	for _, k := range known.keys {
 		above := doc.values[parent(k.path)]
 		if doc.has(k.path) || doc.tainted[k.path] || doc.meant[k.path] || doc.tainted[parent(k.path)] {
 			continue
 		}
 		switch {
-		case k.kind == section:
-			doc.faults.add(k.path, Located{Line: 1, Path: k.path, Message: "is missing: " + secretsAdvice.empty})
+		case k.kind == section && k.required:
+			doc.faults.add(k.path, Located{Line: 1, Path: k.path, Message: "is missing: " + known.advice.empty})
 		case above != nil:
-			doc.faults.add(k.path, Located{Line: above.line, Path: k.path, Message: "is missing: a token has an id and a secret"})
+			doc.faults.add(k.path, Located{Line: above.line, Path: k.path, Message: "is missing: " + known.both})
 		}
 	}
 	if list := doc.faults.sorted(); len(list) > 0 {

@@ -78,7 +78,12 @@ func TestLenientSections(t *testing.T) {
 // A value that cannot be read must not make netplan speak of what follows from
 // its absence.
 func TestOneMistakeIsOneFault(t *testing.T) {
-	full := read(t, "full.yaml")
+	for _, name := range []string{"full.yaml", "openstack-full.yaml"} {
+		t.Run(name, func(t *testing.T) { oneMistakeIsOneFault(t, read(t, name)) })
+	}
+}
+
+func oneMistakeIsOneFault(t *testing.T, full string) {
 	var all []string
 	for _, line := range strings.Split(full, "\n") {
 		if key, value, ok := strings.Cut(line, ": "); ok && !strings.ContainsAny(value, "{[") && strings.TrimSpace(value) != "" {

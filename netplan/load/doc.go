@@ -6,8 +6,8 @@
 // follow from that table.
 //
 // The file is shared with other tools. In the strict sections (network,
-// proxmox.network, return_path, ingress, agent, machines, security) an unknown
-// key is a fault. Elsewhere it is one only where it is nearly a known key; else
+// proxmox.network, openstack, return_path, ingress, agent, machines, security) an
+// unknown key is a fault. Elsewhere it is one only where it is nearly a known key; else
 // it is listed in Result.Unused and its value is never looked at.
 //
 // What counts as "not given": a missing key, a key with a written-out null (or
@@ -18,8 +18,8 @@
 // list, of the entry; for keys that come in by an alias or a merge key, of the
 // place where they stand.
 //
-// Access reads the API's token from secrets.yaml or the environment, by a small table
-// of its own (credentials.go) and the same machinery.
+// Access and OpenStackAccess read a provider's credential from secrets.yaml or the
+// environment, by a small table of their own (credentials.go) and the same machinery.
 //
 // Values of credentials, encrypted values and values of unknown keys are never
 // repeated in a message.

@@ -65,7 +65,7 @@ func TestMistakesInSeed(t *testing.T) {
 		"bridge in the wrong room":   {edit{"  dns: [10.0.0.1]", "  external: {bridge: vmbr0}"}, []string{"9: network.external.bridge: the key does not belong here: give it at proxmox.network.external.bridge"}},
 		"cidr in the wrong room":     {edit{"bridge: vmbr1", "bridge: vmbr1\n      cidr: 10.0.0.0/24"}, []string{"15: proxmox.network.cluster.cidr: the key does not belong here: give it at network.cidr"}},
 		"pool in the wrong room":     {edit{"  dns: [10.0.0.1]", "  ingress_pool: 203.0.113.5"}, []string{"9: network.ingress_pool: the key does not belong here: give it at proxmox.network.external.ingress_pool"}},
-		"openstack":                  {edit{"name: edge", "name: edge\nopenstack: {cloud: x}"}, []string{"2: openstack: OpenStack is not yet supported: remove the section to plan for Proxmox"}},
+		"both providers":             {edit{"name: edge", "name: edge\nopenstack: {external_net: public}"}, []string{"2: openstack: stands beside proxmox: a plan has one provider, remove the other's section (proxmox, line 11)"}},
 		"something missing":          {edit{gateway, "\n"}, []string{"15: proxmox.network.external.gateway: missing: give the router's address on the external link, like 203.0.113.1"}},
 		"a section missing":          {edit{"controlplane: {count: 3}\n", ""}, []string{"1: controlplane.count: missing: give the number of machines"}},
 		"a default is the other":     {edit{"cidr: 10.0.0.0/24", "cidr: 10.244.0.0/24"}, []string{"8: network.cidr: 10.244.0.0/24 overlaps kubernetes.pod_cidr 10.244.0.0/16: give a network outside it (kubernetes.pod_cidr, the default)"}},

@@ -2,34 +2,50 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
+
+	"homeward/netplan"
 )
 
-// Init gives a commented cluster.yaml to start from: what a cluster needs as
-// active lines, everything else as comments with its default or an example. It
-// loads without a fault.
-func Init() []byte {
-	var b bytes.Buffer
-	b.WriteString(initHead)
+// Init gives a commented cluster.yaml to start from: what a cluster of that provider
+// needs as active lines, everything else as comments with its default or an example.
+// It loads without a fault or a warning.
+func Init(provider netplan.Provider) []byte {
+	c := commented{provider: provider}
+	c.out.WriteString(initHeads[provider])
 	r := rooms()
 	for _, name := range r.order {
-		c := r.children[name]
-		if c.key.kind == refused || c.key.kind == foreign {
+		k := r.children[name].key
+		if k.kind == foreign || !c.has(k) {
 			continue
 		}
-		b.WriteByte('\n')
-		c.comment(&b, name, 0, -1)
+		c.out.WriteByte('\n')
+		c.comment(r.children[name], name, 0, -1)
 	}
-	return b.Bytes()
+	return c.out.Bytes()
 }
 
-const initHead = `# cluster.yaml: the address plan of one Talos cluster with two NICs per machine.
-#
+const initTail = `#
 # Change the addresses to yours, then: homeward plan -f cluster.yaml
 # A key behind a "#" is not needed and shows its default or an example: take the
 # "#" away to give it. Keys of other tools may stand in this file too.
 `
+
+var initHeads = map[netplan.Provider]string{
+	netplan.Proxmox:   "# cluster.yaml: the address plan of one Talos cluster with two NICs per machine.\n" + initTail,
+	netplan.OpenStack: "# cluster.yaml: the address plan of one Talos cluster on OpenStack.\n" + initTail,
+}
+
+// commented is a file that is being written for one provider.
+type commented struct {
+	out      bytes.Buffer
+	provider netplan.Provider
+}
+
+// has says that a key has a meaning there.
+func (c *commented) has(k *key) bool { return k.only == "" || k.only == c.provider }
 
 // margin is what stands before a line: the indent, and where the line is
 // commented out, a "#" at the depth of the outermost key that is.
@@ -44,42 +60,41 @@ func margin(depth, out int) string {
 // section that is commented out around it, -1 for none. An explanation begins
 // with "# ", a key that is commented out with "#", so that taking the "#" away
 // makes it active.
-func (r *room) comment(b *bytes.Buffer, name string, depth, out int) {
+func (c *commented) comment(r *room, name string, depth, out int) {
 	k := r.key
-	for _, line := range wrapped(k.doc, 88-2*depth) {
-		fmt.Fprintf(b, "%s# %s\n", margin(depth, out), line)
+	doc, value, lines := k.doc, cmp.Or(k.example, k.def), []string(nil)
+	if c.provider == netplan.OpenStack {
+		doc, value, lines = cmp.Or(k.cloud.doc, doc), cmp.Or(k.cloud.example, value), k.cloud.lines
 	}
-	if out < 0 && !k.shown {
+	for _, line := range wrapped(doc, 88-2*depth) {
+		fmt.Fprintf(&c.out, "%s# %s\n", margin(depth, out), line)
+	}
+	if out < 0 && !k.shown && lines == nil {
 		out = depth
 	}
 	if k.kind != section {
-		fmt.Fprintf(b, "%s%s: %s\n", margin(depth, out), name, orDefault(k))
+		fmt.Fprintf(&c.out, "%s%s: %s\n", margin(depth, out), name, value)
 		return
 	}
-	fmt.Fprintf(b, "%s%s:\n", margin(depth, out), name)
+	fmt.Fprintf(&c.out, "%s%s:\n", margin(depth, out), name)
+	for _, line := range lines {
+		fmt.Fprintf(&c.out, "%s%s\n", margin(depth+1, out), line)
+	}
 	for _, child := range r.order {
-		c := r.children[child]
-		if c.key.kind == foreign || c.key.kind == credential || c.second || hasSecond(c) {
+		below := r.children[child]
+		if !c.has(below.key) || below.key.kind == foreign || below.key.kind == credential || below.second || hasSecond(below) {
 			continue
 		}
-		c.comment(b, child, depth+1, out)
+		c.comment(below, child, depth+1, out)
 	}
 	if r.wild == nil {
 		return
 	}
 	if child, value, ok := strings.Cut(r.wild.key.example, ": "); ok {
-		fmt.Fprintf(b, "%s%s: %s\n", margin(depth+1, out), child, value)
+		fmt.Fprintf(&c.out, "%s%s: %s\n", margin(depth+1, out), child, value)
 	} else if r.wild.key.example != "" {
-		r.wild.comment(b, r.wild.key.example, depth+1, out)
+		c.comment(r.wild, r.wild.key.example, depth+1, out)
 	}
-}
-
-// orDefault is what a key shows: its example, else its default.
-func orDefault(k *key) string {
-	if k.example != "" {
-		return k.example
-	}
-	return k.def
 }
 
 // hasSecond says that a section is only the second place of other keys.

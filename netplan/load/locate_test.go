@@ -23,7 +23,7 @@ func TestFaultsUseTheLayoutOfTheFile(t *testing.T) {
 		"a key that is neither party": {edit{"gateway: 203.0.113.1\n    anchor_cidr: 169.254.32.0/20\n    kubeapi_vip: 203.0.113.79\n    ingress_pool: 203.0.113.75-203.0.113.78", "gateway: 203.0.113.1\n    anchor_cidr: 169.254.32.0/20\n    kubeapi_vip: 203.0.113.1\n    ingress_pool: 203.0.113.2-203.0.113.126"}, []string{
 			"14: network.external.kubeapi_vip: 203.0.113.1 is also the gateway: no address is free: give 203.0.113.126, and shrink network.external.ingress_pool to 203.0.113.2-203.0.113.125 (network.external.gateway, line 12)"}},
 		"a section that is missing": {edit{"proxmox:\n", "other:\n"}, []string{
-			"1: proxmox: missing: give the provider's section, with network.cluster and network.external"}},
+			"1: proxmox: missing: give the provider's section, with network.cluster and network.external (or openstack, with external_net)"}},
 		"a section with a wrong kind": {edit{"  external:\n    vlan: 1691", "  external: 5\nx:\n    vlan: 1691"}, []string{
 			"9: network.external: is a number: give a map of its keys"}},
 	} {

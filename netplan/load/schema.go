@@ -10,7 +10,31 @@ import (
 )
 
 // schema is a JSON Schema object; its keys are sorted when it is written.
-type schema = map[string]any
+type schema map[string]any
+
+// enter gives the schema of what stands below a name of an object, "*" for any, made
+// where it is missing.
+func (s schema) enter(name string) schema {
+	if name == "*" {
+		below, ok := s["additionalProperties"].(schema)
+		if !ok {
+			below = schema{}
+			s["additionalProperties"] = below
+		}
+		return below
+	}
+	properties, ok := s["properties"].(schema)
+	if !ok {
+		properties = schema{}
+		s["properties"] = properties
+	}
+	below, ok := properties[name].(schema)
+	if !ok {
+		below = schema{}
+		properties[name] = below
+	}
+	return below
+}
 
 // Schema gives the JSON Schema (draft 2020-12) of cluster.yaml, for editors. It
 // knows exactly the keys that loading knows, in both places, and is a little
@@ -21,6 +45,9 @@ func Schema() ([]byte, error) {
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "Homeward's cluster.yaml"
 	s["$defs"] = definitions()
+	s["oneOf"] = []any{schema{"required": []string{"proxmox"}}, schema{"required": []string{"openstack"}}}
+	s["if"] = schema{"required": []string{"openstack"}}
+	s["then"] = without(netplan.Proxmox)
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return nil, err
@@ -102,6 +129,33 @@ func (r *room) schema() schema {
 	return s
 }
 
+// without refuses every key that has a meaning with one provider only, but for the
+// provider's own section, which the schema refuses already.
+func without(p netplan.Provider) schema {
+	root := schema{}
+	for i := range keys {
+		k := &keys[i]
+		if k.only != p || k.path == string(p) {
+			continue
+		}
+		for _, path := range []string{k.path, k.also} {
+			if path == "" || within(path, string(p)) {
+				continue
+			}
+			at := root
+			for _, name := range strings.Split(path, ".") {
+				at = at.enter(name)
+			}
+			if k.bare { // with nothing in it, it is as good as not there
+				at["type"] = "null"
+			} else {
+				at["not"] = schema{}
+			}
+		}
+	}
+	return root
+}
+
 // names gives which names the operator may give, see pathName.
 func (r *room) names() schema {
 	if r.key.kind == section {
@@ -115,6 +169,9 @@ func (k *key) schema() schema {
 	s := schema{}
 	if k.doc != "" {
 		s[description] = k.doc
+	}
+	if k.cloud.doc != "" {
+		s[description] = k.doc + " On OpenStack: " + k.cloud.doc
 	}
 	if name := definition[k.kind]; name != "" {
 		s["$ref"] = "#/$defs/" + name
@@ -135,8 +192,6 @@ func (k *key) schema() schema {
 		s["anyOf"] = []any{n, schema{"type": "string", "pattern": entire(numberText)}}
 	case credential:
 		s["deprecated"] = true
-	case refused:
-		s["not"] = schema{}
 	}
 	if k.enum != nil {
 		s["enum"] = k.enum

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
+
+	"homeward/netplan"
 )
 
 func compiled(t *testing.T) *jsonschema.Schema {
@@ -52,7 +54,7 @@ func inJSON(t *testing.T, file string) any {
 
 func TestSchemaAcceptsWhatLoads(t *testing.T) {
 	s := compiled(t)
-	for _, name := range []string{"seed.yaml", "moved.yaml", "shared.yaml", "ranges.yaml", "full.yaml"} {
+	for _, name := range []string{"seed.yaml", "moved.yaml", "shared.yaml", "ranges.yaml", "full.yaml", "openstack.yaml", "openstack-full.yaml"} {
 		t.Run(name, func(t *testing.T) {
 			file := read(t, name)
 			mustLoad(t, file)
@@ -61,11 +63,13 @@ func TestSchemaAcceptsWhatLoads(t *testing.T) {
 			}
 		})
 	}
-	t.Run("init", func(t *testing.T) {
-		if err := s.Validate(inJSON(t, string(Init()))); err != nil {
-			t.Error(err)
-		}
-	})
+	for _, provider := range []netplan.Provider{netplan.Proxmox, netplan.OpenStack} {
+		t.Run("init "+string(provider), func(t *testing.T) {
+			if err := s.Validate(inJSON(t, string(Init(provider)))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // What stands here is refused by both, so that an editor says it first.
@@ -80,7 +84,8 @@ func TestSchemaRefusesWhatLoadingRefuses(t *testing.T) {
 		"typo in agent":             {"name: edge", "name: edge\nagent: {metric: loopback}"},
 		"typo in machines":          {"name: edge", "name: edge\nmachines: {edge-worker-01: {mac: a}}"},
 		"typo in machines' macs":    {"name: edge", "name: edge\nmachines: {edge-worker-01: {macs: {private: a}}}"},
-		"openstack":                 {"name: edge", "name: edge\nopenstack: {}"},
+		"both providers":            {"name: edge", "name: edge\nopenstack: {external_net: public}"},
+		"no provider":               {"proxmox:\n", "other:\n"},
 		"unknown choice":            {"name: edge", "name: edge\nagent: {image: a, metrics: public}"},
 		"vlan out of range":         {"vlan: 1691", "vlan: 4095"},
 		"vlan without value":        {"vlan: 1691", "vlan:"},

@@ -55,10 +55,12 @@ func (d *document) spec() netplan.Spec {
 		},
 		ControlPlanes:          optional[int](d, "controlplane.count"),
 		ControlPlaneNoExternal: d.refusesExternal("controlplane"),
+		ControlPlaneExternal:   get[bool](d, "controlplane.external"),
 		Workers:                d.workers(),
 		Machines:               d.machines(),
 		DNS:                    get[[]netip.Addr](d, "network.dns"),
 		Proxmox:                d.proxmox(),
+		OpenStack:              d.openStack(),
 		Cluster:                d.link("proxmox.network.cluster", "network.cidr"),
 		External:               d.external(),
 		Security:               d.security(),
@@ -98,7 +100,7 @@ func (d *document) workers() []netplan.PoolSpec {
 	var pools []netplan.PoolSpec
 	for _, name := range d.names("workers") {
 		path := "workers." + name
-		pools = append(pools, netplan.PoolSpec{Name: name, Count: optional[int](d, path+".count"), NoExternal: d.refusesExternal(path)})
+		pools = append(pools, netplan.PoolSpec{Name: name, Count: optional[int](d, path+".count"), NoExternal: d.refusesExternal(path), External: get[bool](d, path+".external")})
 	}
 	return pools
 }
@@ -129,6 +131,22 @@ func (d *document) proxmox() *netplan.ProxmoxSpec {
 		URL:         get[string](d, "proxmox.url"),
 		TLSVerify:   get[string](d, "proxmox.tls_verify"),
 		Fingerprint: get[string](d, "proxmox.fingerprint"),
+	}
+}
+
+func (d *document) openStack() *netplan.OpenStackSpec {
+	if !d.has("openstack") {
+		return nil
+	}
+	return &netplan.OpenStackSpec{
+		URL:               get[string](d, "openstack.url"),
+		ExternalNet:       get[string](d, "openstack.external_net"),
+		Region:            get[string](d, "openstack.region"),
+		AvailabilityZone:  get[string](d, "openstack.availability_zone"),
+		KubeAPIAddress:    get[netip.Addr](d, "openstack.kubeapi_address"),
+		KubeAPIFloatingIP: get[netip.Addr](d, "openstack.kubeapi_floating_ip"),
+		IngressAddress:    get[netip.Addr](d, "openstack.ingress_address"),
+		IngressFloatingIP: get[netip.Addr](d, "openstack.ingress_floating_ip"),
 	}
 }
 

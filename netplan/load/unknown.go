@@ -2,6 +2,7 @@ package load
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"homeward/netplan"
@@ -59,7 +60,8 @@ func (d *document) unknownStrict(p, q place, name string) {
 		d.fault(q, "unknown key: did you mean %s?", near)
 		return
 	}
-	d.fault(q, "unknown key: known here are %s", strings.Join(p.room.order, ", "))
+	known := slices.DeleteFunc(slices.Clone(p.room.order), func(name string) bool { return p.room.children[name].key.kind == credential })
+	d.fault(q, "unknown key: known here are %s", strings.Join(known, ", "))
 }
 
 // maxCompared is how many unknown keys of a file are compared with the known
@@ -94,7 +96,7 @@ func telling(name string) []string {
 	}
 	var rooms []string
 	for _, k := range keys {
-		if last(k.path) == name && k.kind != credential {
+		if last(k.path) == name && k.kind != credential && !k.common {
 			rooms = append(rooms, k.path)
 		}
 	}

@@ -75,7 +75,7 @@ func (d *document) scalar(n *yaml.Node, p place) (any, error) {
 		return parseNumber(n, k)
 	case mark, mask:
 		return parseMark(n, k)
-	case tokenID, tokenSecret:
+	case tokenID, tokenSecret, credentialID, credentialSecret:
 		return credentialOf(n, k)
 	}
 	s, err := stringOf(n, k)

@@ -192,9 +192,11 @@ func (d *document) walkKey(n *yaml.Node, p place) {
 	case k.kind == foreign:
 		d.unused = append(d.unused, Key{Path: p.path, Line: p.line})
 	case k.kind == credential:
-		d.warnings = append(d.warnings, netplan.Warning{Path: p.path, Line: p.line, Message: credentialAdvice})
-	case k.kind == refused:
-		d.fault(p, "OpenStack is not yet supported: remove the section to plan for Proxmox")
+		advice := credentialAdvice
+		if within(k.path, "openstack") {
+			advice = cloudCredentialAdvice
+		}
+		d.warnings = append(d.warnings, netplan.Warning{Path: p.path, Line: p.line, Message: advice})
 	case isNull(n) && !k.bare:
 		d.fault(p, "has no value: give %s, or remove the key", k.wanted())
 	case isNull(n):
@@ -218,4 +220,8 @@ func (d *document) notMap(n *yaml.Node, p place) {
 	d.fault(p, "is %s%s", describe(n), p.room.key.wantedMap(n))
 }
 
-const credentialAdvice = "is not read here: credentials belong in secrets.yaml beside this file or in HOMEWARD_PROXMOX_TOKEN_ID and HOMEWARD_PROXMOX_TOKEN_SECRET"
+// What to do with a credential that stands in the plan.
+const (
+	credentialAdvice      = "is not read here: credentials belong in secrets.yaml beside this file or in " + EnvTokenID + " and " + EnvTokenSecret
+	cloudCredentialAdvice = "is not read here: credentials belong in secrets.yaml beside this file, in " + EnvCredentialID + " and " + EnvCredentialSecret + ", or in clouds.yaml"
+)

@@ -72,11 +72,14 @@ func newFacts(p *netplan.Plan) facts {
 	f.ControlPlaneFiles, f.WorkerFiles = loop(f.ControlPlanes, p.Name), loop(f.Workers, p.Name)
 	f.Example = example(p)
 	f.RunsAgent = f.HasPod && p.ReturnPath != nil && p.ReturnPath.Pod == netplan.PodAgent
-	if p.External != nil && len(p.External.IngressPool) > 0 {
-		f.HasPool, f.Pool = true, poolText(p.External.IngressPool)
-		f.TestHost, f.TestPort = p.External.IngressPool[0].First, netplan.PortHTTPS
+	if pool := p.ServicePool(); len(pool) > 0 {
+		f.HasPool, f.Pool = true, poolText(pool)
+		f.TestHost, f.TestPort = pool[0].First, netplan.PortHTTPS
 		if p.Ingress.Address.IsValid() {
 			f.TestHost = p.Ingress.Address
+		}
+		if p.OpenStack != nil {
+			f.TestHost = p.Ingress.Floating
 		}
 	}
 	f.Reserves = f.HasPool || f.VIPExternal

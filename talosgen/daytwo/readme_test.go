@@ -1,6 +1,7 @@
 package daytwo_test
 
 import (
+	"errors"
 	"flag"
 	"net/netip"
 	"os"
@@ -78,7 +79,24 @@ func plans(t *testing.T) map[string]*netplan.Plan {
 	})
 	add("many", func(s *netplan.Spec) { s.Workers[0].Count = new(120) })
 	add("control-planes-only", func(s *netplan.Spec) { s.Workers = nil })
+	add("openstack", toOpenStack)
+	add("openstack-alone", func(s *netplan.Spec) {
+		toOpenStack(s)
+		s.ControlPlanes, s.Workers = new(1), nil
+		s.KubeAPIEndpoint, s.Kubernetes.CNI = "api.example.edu", "cilium"
+		s.Machines = []netplan.MachineSpec{{Name: "edge-controlplane-01", Address: netip.MustParseAddr("10.0.0.61")}}
+	})
 	return out
+}
+
+// toOpenStack moves the cluster there, with all four addresses chosen.
+func toOpenStack(s *netplan.Spec) {
+	s.Proxmox, s.External, s.Cluster, s.DNS = nil, nil, netplan.LinkSpec{CIDR: s.Cluster.CIDR}, nil
+	s.OpenStack = &netplan.OpenStackSpec{
+		ExternalNet:    "public",
+		KubeAPIAddress: netip.MustParseAddr("10.0.0.5"), KubeAPIFloatingIP: netip.MustParseAddr("203.0.113.81"),
+		IngressAddress: netip.MustParseAddr("10.0.0.10"), IngressFloatingIP: netip.MustParseAddr("203.0.113.80"),
+	}
 }
 
 func TestGoldens(t *testing.T) {
@@ -208,17 +226,43 @@ func TestOnlyFilesOfThisPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hasPool := p.External != nil && len(p.External.IngressPool) > 0
+		cloud := p.OpenStack != nil
 		for file, want := range map[string]bool{
-			"kubernetes/metallb.yaml":     hasPool,
-			"kubernetes/cleanup-pod.yaml": p.ReturnPath != nil,
-			"base/worker.yaml":            p.HasWorkers(),
-			"## Limits":                   p.External != nil,
-			"### Moving the API's VIP":    p.KubeAPI.VIP.IsValid(),
+			"kubernetes/metallb.yaml":       len(p.ServicePool()) > 0,
+			"kubernetes/cleanup-pod.yaml":   p.ReturnPath != nil,
+			"base/worker.yaml":              p.HasWorkers(),
+			"## Limits":                     p.External != nil || cloud,
+			"### Moving the API's VIP":      p.KubeAPI.VIP.IsValid() && !cloud,
+			"proxmox/":                      !cloud,
+			"openstack/network.tfvars.json": cloud,
+			"anchor":                        !cloud,
+			"--guests":                      !cloud && (len(p.ServicePool()) > 0 || p.KubeAPI.Link == netplan.LinkExternal || p.External != nil),
 		} {
 			if strings.Contains(string(got), file) != want {
 				t.Errorf("%s: %s is named: %t, want %t", name, file, !want, want)
 			}
 		}
+	}
+}
+
+func TestOrderOfWorkOnOpenStack(t *testing.T) {
+	got, err := daytwo.README(plans(t)["openstack"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(got)
+	before(t, text, "homeward reserve -f ../cluster.yaml --out . --dry-run", "talosctl gen config edge https://203.0.113.81:6443",
+		"--base ../base/controlplane.yaml,../base/worker.yaml", "openstack server create", "--port $host --user-data machines/$host.yaml $host", "talosctl bootstrap",
+		"kubectl apply -f kubernetes/metallb.yaml -f kubernetes/traefik.yaml")
+	before(t, text, "### Adding a machine", "reserve", "make its server", "### Removing a machine", "openstack server delete HOST", "homeward reserve")
+	before(t, text, "### Leaving", "Delete the servers first", "homeward release -f ../cluster.yaml")
+	before(t, text, "nc -vz 203.0.113.80 443")
+}
+
+func TestNoREADMEWithoutAddresses(t *testing.T) {
+	p := plans(t)["openstack"]
+	p.Ingress.Fixed = netip.Addr{}
+	if got, err := daytwo.README(p); !errors.Is(err, netplan.ErrUnallocated) || got != nil {
+		t.Errorf("got %v\n%s", err, got)
 	}
 }

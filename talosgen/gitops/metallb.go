@@ -3,10 +3,10 @@ package gitops
 import "homeward/netplan"
 
 const (
-	// metallbNamespace is where MetalLB reads its objects from.
-	metallbNamespace = "metallb-system"
-	// poolName is the pool's and its announcement's name.
-	poolName      = "ingress"
+	// MetalLBNamespace is where MetalLB reads its objects from.
+	MetalLBNamespace = "metallb-system"
+	// PoolName is the pool's and its announcement's name.
+	PoolName      = "ingress"
 	metallbAPI    = "metallb.io/v1beta1"
 	podSecurity   = "pod-security.kubernetes.io/"
 	privilegedPod = "privileged"
@@ -28,18 +28,22 @@ type labelSelector struct {
 
 // MetalLB renders Namespace metallb-system, IPAddressPool and L2Advertisement
 // (both named ingress). Nil where the plan has no pool: MetalLB refuses an empty
-// one.
+// one. While the ingress's address is not allocated it fails with
+// netplan.ErrUnallocated, as all here do.
 //
 // The Namespace carries the Pod Security labels that let the speaker use the
 // node's network. The announcement names nodes only when some eligible machine has
 // no external NIC, and interfaces only when the plan knows the kernel's name: the
 // link's alias is none.
 func MetalLB(p *netplan.Plan) ([]byte, error) {
+	if err := p.Complete(); err != nil {
+		return nil, err
+	}
 	addresses := poolAddresses(p)
 	if len(addresses) == 0 {
 		return nil, nil
 	}
-	l2 := l2Spec{IPAddressPools: []string{poolName}}
+	l2 := l2Spec{IPAddressPools: []string{PoolName}}
 	if !p.AnnouncesEverywhere() {
 		label := map[string]string{netplan.LabelExternal: "true"}
 		l2.NodeSelectors = []labelSelector{{MatchLabels: label}}
@@ -47,9 +51,9 @@ func MetalLB(p *netplan.Plan) ([]byte, error) {
 	if p.Ingress.Interface != "" {
 		l2.Interfaces = []string{p.Ingress.Interface}
 	}
-	meta := metadata{Name: poolName, Namespace: metallbNamespace}
+	meta := metadata{Name: PoolName, Namespace: MetalLBNamespace}
 	return encode(
-		namespace(metallbNamespace, map[string]string{
+		namespace(MetalLBNamespace, map[string]string{
 			podSecurity + "enforce": privilegedPod,
 			podSecurity + "audit":   privilegedPod,
 			podSecurity + "warn":    privilegedPod,
@@ -63,10 +67,7 @@ func MetalLB(p *netplan.Plan) ([]byte, error) {
 // without a pool, never nil.
 func poolAddresses(p *netplan.Plan) []string {
 	addresses := []string{}
-	if p.External == nil {
-		return addresses
-	}
-	for _, r := range p.External.IngressPool {
+	for _, r := range p.ServicePool() {
 		addresses = append(addresses, r.String())
 	}
 	return addresses

@@ -80,6 +80,7 @@ func plans(t *testing.T) map[string]*netplan.Plan {
 		p.Ingress.Class = "public"
 		p.ArgoCD = netplan.ArgoCD{IngressClass: "public"}
 	})
+	all["openstack"] = allocated(t, cloudPlan(t))
 	return all
 }
 

@@ -139,7 +139,7 @@ func TestGoldens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.External == nil || len(p.External.IngressPool) == 0 {
+			if len(p.ServicePool()) == 0 {
 				if metallb != nil {
 					t.Errorf("without a pool there is nothing for MetalLB, got:\n%s", metallb)
 				}

@@ -3,8 +3,8 @@ package gitops
 import "homeward/netplan"
 
 const (
-	controllerNamespace = "ingress"
-	controllerName      = "traefik"
+	IngressNamespace = "ingress"
+	IngressService   = "traefik"
 	// controllerClass is the name by which Traefik looks for its IngressClass.
 	controllerClass = "traefik.io/ingress-controller"
 	exampleName     = "app"
@@ -72,12 +72,16 @@ const traefikHead = `# The Service expects Traefik's pods in namespace ingress w
 // one `kubectl apply` takes them all.
 //
 // With ingress.address the Service is pinned to it, by loadBalancerIP or by
-// MetalLB's annotation; without, or without a pool, MetalLB picks.
+// MetalLB's annotation; without, or without a pool, MetalLB picks. On OpenStack it is
+// pinned to the ingress's fixed address.
 func Traefik(p *netplan.Plan) ([]byte, error) {
+	if err := p.Complete(); err != nil {
+		return nil, err
+	}
 	class := object{APIVersion: networkingAPI, Kind: "IngressClass",
 		Metadata: metadata{Name: p.Ingress.Class}, Spec: classSpec{Controller: controllerClass}}
 	text, err := encode(
-		namespace(controllerNamespace, nil),
+		namespace(IngressNamespace, nil),
 		namespace(exampleName, nil),
 		controllerService(p.Ingress),
 		class,
@@ -87,11 +91,11 @@ func Traefik(p *netplan.Plan) ([]byte, error) {
 }
 
 func controllerService(in netplan.Ingress) object {
-	meta := metadata{Name: controllerName, Namespace: controllerNamespace}
+	meta := metadata{Name: IngressService, Namespace: IngressNamespace}
 	spec := serviceSpec{
 		Type:                  "LoadBalancer",
 		ExternalTrafficPolicy: in.ExternalTrafficPolicy,
-		Selector:              map[string]string{"app.kubernetes.io/name": controllerName},
+		Selector:              map[string]string{"app.kubernetes.io/name": IngressService},
 		Ports: []servicePort{
 			{Name: "http", Port: 80, TargetPort: "http"},
 			{Name: "https", Port: 443, TargetPort: "https"},

@@ -52,14 +52,14 @@ func (b *bench) footprint(ctx context.Context, churn int, idle time.Duration) (e
 		return err
 	}
 	fmt.Printf("resident memory after %d foreign flushes: %.1f MiB\n", churn, resident/1024)
-	before, err := s.cpu()
+	before, err := cpuTime(s.process.Process.Pid)
 	if err != nil {
 		return err
 	}
 	if err := pause(ctx, idle); err != nil {
 		return err
 	}
-	after, err := s.cpu()
+	after, err := cpuTime(s.process.Process.Pid)
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,9 @@ func statusOf(pid int, field string) (float64, error) {
 	return kib, nil
 }
 
-// cpu is the CPU time the agent has used.
-func (s *stage) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+// cpuTime is the CPU time that a process has used.
+func cpuTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}

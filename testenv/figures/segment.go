@@ -8,21 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"homeward/agent/kernel"
 	"homeward/agent/segment"
-	"homeward/netplan"
 	"homeward/testenv/netlab"
 )
 
@@ -32,7 +25,6 @@ const (
 	hostListen     = "127.0.0.1:9466"
 	// appearances is how often a stranger appears on the watched segment.
 	appearances = 10
-	floodTime   = 10 * time.Second
 )
 
 // segmentStage is a switch with a router, and a host that runs the agent and has no
@@ -147,7 +139,7 @@ func (s *segmentStage) strangers(ctx context.Context, events <-chan segment.Even
 		if err := squatter.AddAddress("ext", netip.PrefixFrom(a, 24)); err != nil {
 			return err
 		}
-		if err := await(events, segment.Stranger, a); err != nil {
+		if _, err := await(events, segment.Stranger, a); err != nil {
 			return err
 		}
 		times = append(times, time.Since(began))
@@ -158,98 +150,18 @@ func (s *segmentStage) strangers(ctx context.Context, events <-chan segment.Even
 	return nil
 }
 
-func await(events <-chan segment.Event, kind segment.Kind, a netip.Addr) error {
+func await(events <-chan segment.Event, kind segment.Kind, a netip.Addr) (segment.Event, error) {
 	for limit := time.After(time.Minute); ; {
 		select {
 		case e, ok := <-events:
 			if !ok {
-				return errors.New("the agent ended")
+				return e, errors.New("the agent ended")
 			}
 			if e.Kind == kind && e.Address == a {
-				return nil
+				return e, nil
 			}
 		case <-limit:
-			return fmt.Errorf("no word of %s %s", kind, a)
+			return segment.Event{}, fmt.Errorf("no word of %s %s", kind, a)
 		}
 	}
-}
-
-// flooded floods the segment and reads what became of the agent.
-func (s *segmentStage) flooded(ctx context.Context, events <-chan segment.Event, pid int) error {
-	before, err := resident(pid)
-	if err != nil {
-		return err
-	}
-	readBefore, err := s.metric("homeward_segment_arp_frames_total")
-	if err != nil {
-		return err
-	}
-	sent, err := s.flood(ctx, floodTime)
-	if err != nil {
-		return err
-	}
-	after, err := resident(pid)
-	if err != nil {
-		return err
-	}
-	read, err := s.metric("homeward_segment_arp_frames_total")
-	if err != nil {
-		return err
-	}
-	if err := await(events, segment.Overloaded, netip.Addr{}); err != nil {
-		return err
-	}
-	seconds := floodTime.Seconds()
-	fmt.Printf("under %.0f ARP frames a second: %.0f a second judged, the rest reported and left to the kernel; resident memory %.1f MiB before, %.1f MiB after\n",
-		float64(sent)/seconds, (read-readBefore)/seconds, before/1024, after/1024)
-	return nil
-}
-
-// flood sends answers of invented hosts for the segment's addresses.
-func (s *segmentStage) flood(ctx context.Context, d time.Duration) (sent int, err error) {
-	h, err := s.join("flooder")
-	if err != nil {
-		return 0, err
-	}
-	var wire *kernel.Wire
-	if err := h.Do(func() (err error) {
-		wire, err = kernel.New(slog.New(slog.NewTextHandler(io.Discard, nil))).OpenWire(ctx, "ext")
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, wire.Close()) }()
-	all := netplan.MAC{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-	for end := time.Now().Add(d); ; sent++ {
-		if sent%64 == 0 && (time.Now().After(end) || ctx.Err() != nil) {
-			return sent, ctx.Err()
-		}
-		mac := netplan.MAC{2, byte(sent >> 24), byte(sent >> 16), byte(sent >> 8), byte(sent), 7}
-		frame := segment.ARP{
-			Source: mac, Destination: all, Operation: segment.Reply, SenderMAC: mac,
-			Sender: netip.AddrFrom4([4]byte{203, 0, 113, byte(sent)}), TargetMAC: all, Target: netip.MustParseAddr(segmentGateway),
-		}.Append(nil)
-		if err := wire.WriteFrame(frame); err != nil {
-			return sent, err
-		}
-	}
-}
-
-// metric reads one number of the agent's.
-func (s *segmentStage) metric(name string) (float64, error) {
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return s.host.Dial(ctx, network, address)
-		}}}
-	r, err := client.Get("http://" + hostListen + "/metrics")
-	if err != nil {
-		return 0, err
-	}
-	defer r.Body.Close()
-	for lines := bufio.NewScanner(r.Body); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			return strconv.ParseFloat(value, 64)
-		}
-	}
-	return 0, fmt.Errorf("no metric %s", name)
 }

@@ -40,7 +40,7 @@ var only = map[string][]string{
 	"github.com/vishvananda/netlink":         {"agent/kernel", "testenv/netlab"},
 	"github.com/vishvananda/netns":           {"agent/kernel", "testenv/netlab"},
 	"github.com/luthermonson/go-proxmox":     {"agent/proxmox"},
-	"github.com/gophercloud/gophercloud":     {"agent/openstack"},
+	"github.com/gophercloud/gophercloud":     {"agent/openstack", "testenv/openstack"},
 	"github.com/google/go-containerregistry": {"cmd/homeward"},
 	"k8s.io/client-go":                       {"cmd/homeward/internal/report", "cmd/homeward/internal/verify"},
 	"github.com/siderolabs/talos":            {"talosgen", "testenv", "cmd/homeward"},

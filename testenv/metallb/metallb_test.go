@@ -72,11 +72,12 @@ type parsed struct {
 func TestMetalLBParsesThePool(t *testing.T) {
 	both := []string{"labelled", "unlabelled"}
 	seed := parsed{Addresses: []string{"203.0.113.75/32", "203.0.113.76/31", "203.0.113.78/32"}, Nodes: both, AutoAssign: true}
-	several, labelled, named := seed, seed, seed
+	several, labelled, named, cloud := seed, seed, seed, seed
 	several.Addresses = append([]string{"203.0.113.10/32", "203.0.113.16/30"}, seed.Addresses...)
 	labelled.Nodes = both[:1]
 	named.Interfaces = []string{"ens19"}
-	special := map[string]parsed{"several-ranges": several, "some-without-external": labelled, "interface-named": named}
+	cloud.Addresses = []string{"192.0.2.10/32"}
+	special := map[string]parsed{"several-ranges": several, "some-without-external": labelled, "interface-named": named, "openstack": cloud}
 
 	// The label stands here by itself: a change of it must be meant.
 	nodes := []corev1.Node{

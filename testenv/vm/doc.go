@@ -16,8 +16,9 @@
 //
 // The tests of this package, with HOMEWARD_VM=1, repeat those of every package
 // that uses netlab on this kernel, without a list to keep, and run those of
-// testenv/vm/guest on a machine with NICs. HOMEWARD_VM_ONLY chooses packages by a
-// regular expression; -v shows their output as it comes.
+// testenv/vm/guest on a machine with NICs and those of testenv/vm/hostunit under
+// systemd. HOMEWARD_VM_ONLY chooses packages by a regular expression; -v shows their
+// output as it comes.
 //
 // Run gives an error when the machine did not get through its order, with the
 // end of its console: no result is never a result. What the binaries found is in

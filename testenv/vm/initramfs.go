@@ -58,8 +58,13 @@ func initramfs(job Job) (archive, error) {
 	a := archive{}
 	skeleton(a)
 	libraries := hostLibraries()
-	if err := a.addProgram("/init", job.Init, libraries); err != nil {
+	if err := a.addProgram(wire.InitPath, job.Init, libraries); err != nil {
 		return nil, err
+	}
+	if job.Systemd {
+		if err := addSystemd(a, libraries); err != nil {
+			return nil, fmt.Errorf("systemd: %w", err)
+		}
 	}
 	for _, name := range slices.Concat([]string{"ip", "dash"}, job.Commands) {
 		if name == "sh" {
@@ -72,7 +77,7 @@ func initramfs(job Job) (archive, error) {
 	if err := addNames(a); err != nil {
 		return nil, err
 	}
-	order := wire.Order{Setup: job.Setup}
+	order := wire.Order{Setup: job.Setup, Systemd: job.Systemd}
 	for _, b := range job.Binaries {
 		if err := addBinary(a, &order, b); err != nil {
 			return nil, err

@@ -34,6 +34,9 @@ type Job struct {
 	Files []File
 	// NICs are the virtio NICs, in the order in which the kernel finds them.
 	NICs []NIC
+	// Systemd makes this machine's systemd the first process, with the journal and
+	// its targets but no other units; the setup and the binaries are a service then.
+	Systemd bool
 	// Setup are commands, without a shell, that run before the first binary.
 	Setup [][]string
 	// Output gets what the binaries write as it comes; nil discards it. The result

@@ -30,6 +30,8 @@ func hostLibraries() libraries {
 		dirs: []string{
 			"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
 			"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
+			// systemd's own, which its programs name themselves
+			"/usr/lib/x86_64-linux-gnu/systemd", "/usr/lib/systemd",
 		},
 		inside: "/usr/lib/x86_64-linux-gnu",
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -21,37 +22,57 @@ import (
 )
 
 func main() {
-	if os.Getpid() != 1 {
+	first := os.Getpid() == 1
+	if !first && !slices.Equal(os.Args[1:], []string{wire.CarryOut}) {
 		fmt.Fprintln(os.Stderr, "init: only for the first process of the test machine: it switches the machine off")
 		os.Exit(2)
 	}
-	if err := boot(); err != nil {
+	order, err := readOrder()
+	if err == nil && first {
+		err = boot(order)
+	}
+	if err == nil {
+		err = work(order, first)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "init:", err)
 	}
 	unix.Sync()
 	// Returns only when it fails; the kernel then panics and ends the machine.
-	err := unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
+	err = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 	fmt.Fprintln(os.Stderr, "init: switching off:", err)
 }
 
-// boot prepares the machine and carries out the order.
-func boot() error {
-	if err := mountAll(); err != nil {
-		return err
-	}
+func readOrder() (order wire.Order, err error) {
 	text, err := os.ReadFile(wire.OrderPath)
 	if err != nil {
-		return err
+		return order, err
 	}
-	var order wire.Order
 	if err := json.Unmarshal(text, &order); err != nil {
-		return fmt.Errorf("reading the order: %w", err)
+		return order, fmt.Errorf("reading the order: %w", err)
+	}
+	return order, nil
+}
+
+// boot prepares the machine. With systemd it does not return: systemd is the first
+// process then, and starts this program again.
+func boot(order wire.Order) error {
+	if err := mountAll(); err != nil {
+		return err
 	}
 	for _, m := range order.Modules {
 		if err := loadModule(m); err != nil {
 			return err
 		}
 	}
+	if !order.Systemd {
+		return nil
+	}
+	return os.NewSyscallError("exec of systemd", unix.Exec(wire.SystemdPath, []string{"systemd"}, os.Environ()))
+}
+
+// work carries out the order.
+func work(order wire.Order, first bool) error {
 	port, err := findPort(wire.EventsPort)
 	if err != nil {
 		return err
@@ -64,7 +85,7 @@ func boot() error {
 	if err != nil {
 		return err
 	}
-	g := &guest{events: json.NewEncoder(events), monitor: monitor}
+	g := &guest{events: json.NewEncoder(events), monitor: monitor, first: first}
 	return errors.Join(g.carryOut(order), events.Close())
 }
 
@@ -72,6 +93,8 @@ func boot() error {
 type guest struct {
 	events  *json.Encoder
 	monitor string
+	// first says that this is the first process, and alone with what it starts.
+	first bool
 }
 
 func (g *guest) carryOut(order wire.Order) error {

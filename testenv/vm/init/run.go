@@ -44,7 +44,7 @@ func (g *guest) run(p wire.Program) (exit int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := endOthers(drained, output); err != nil {
+	if err := g.endOthers(drained, output); err != nil {
 		return 0, err
 	}
 	exit = exitCode(status)
@@ -113,12 +113,15 @@ func reapUntil(pid int, timeout time.Duration) (status syscall.WaitStatus, timed
 
 // endOthers kills what a program left behind, so that it cannot disturb the next
 // one, and waits for the last output.
-func endOthers(drained <-chan error, output *os.File) error {
-	// To the first process -1 is everything but itself and the kernel's threads.
-	if err := unix.Kill(-1, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("ending what the program left: %w", err)
+func (g *guest) endOthers(drained <-chan error, output *os.File) error {
+	// To the first process -1 is everything but itself and the kernel's threads. As a
+	// service it would be all others, and systemd ends what is left with the machine.
+	if g.first {
+		if err := unix.Kill(-1, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("ending what the program left: %w", err)
+		}
 	}
-	for {
+	for g.first {
 		if _, err := syscall.Wait4(-1, nil, 0, nil); errors.Is(err, syscall.ECHILD) {
 			break
 		}

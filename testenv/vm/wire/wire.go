@@ -22,8 +22,18 @@ const (
 	EnvMonitor = "HOMEWARD_VM_MONITOR"
 )
 
-// OrderPath is where the guest finds its order.
-const OrderPath = "/order.json"
+// OrderPath is where the guest finds its order, and InitPath its first process.
+const (
+	OrderPath = "/order.json"
+	InitPath  = "/init"
+)
+
+// CarryOut is the argument of the first process's program where systemd has taken
+// its place and starts it as a service.
+const CarryOut = "carry-out"
+
+// SystemdPath is where systemd lies inside.
+const SystemdPath = "/usr/lib/systemd/systemd"
 
 // Order is what the guest has to do, in this order.
 type Order struct {
@@ -33,6 +43,9 @@ type Order struct {
 	Setup [][]string
 	// Programs run one after the other, whatever became of the one before.
 	Programs []Program
+	// Systemd makes systemd the first process, and the setup and the programs a
+	// service of it. The modules are loaded before.
+	Systemd bool `json:",omitempty"`
 }
 
 // Module is one kernel module to load.

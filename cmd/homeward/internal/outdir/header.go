@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 
 	"homeward/netplan"
 )
@@ -40,6 +41,23 @@ type syntax struct {
 	pattern *regexp.Regexp
 	// json says that the header is a field, which may have moved.
 	json bool
+}
+
+// formatOf reads the format's number out of a header.
+var formatOf = regexp.MustCompile(`homeward, format ([0-9]{1,9}),`)
+
+// FormatOf is the format that a file of the tree was written in; 0 where it is none of
+// ours.
+func FormatOf(name string, content []byte) int {
+	if !readHeader(name, content).ours {
+		return 0
+	}
+	m := formatOf.FindSubmatch(content)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(m[1])) // nine digits at most
+	return n
 }
 
 // bom is what some editors put before a file's first byte.

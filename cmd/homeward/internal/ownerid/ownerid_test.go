@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestObtainMakesOneIDAndKeepsIt(t *testing.T) {
@@ -33,24 +36,61 @@ func TestObtainMakesOneIDAndKeepsIt(t *testing.T) {
 	}
 }
 
+// linkers are what file systems do when they are asked for a hard link.
+var linkers = map[string]linker{
+	"with links": os.Link,
+	"vfat":       func(_, to string) error { return &os.LinkError{Op: "link", New: to, Err: syscall.EPERM} },
+	"a share":    func(_, to string) error { return &os.LinkError{Op: "link", New: to, Err: syscall.EOPNOTSUPP} },
+}
+
 func TestObtainAtOnceGivesOneID(t *testing.T) {
-	dir := t.TempDir()
-	var wg sync.WaitGroup
-	ids := make([]string, 16)
-	for i := range ids {
-		wg.Go(func() {
-			id, _, err := Obtain(dir)
-			if err != nil {
-				t.Error(err)
+	for name, link := range linkers {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var wg sync.WaitGroup
+			ids, made := make([]string, 16), atomic.Int64{}
+			for i := range ids {
+				wg.Go(func() {
+					id, first, err := obtain(dir, link)
+					if err != nil {
+						t.Error(err)
+					}
+					if ids[i] = id; first {
+						made.Add(1)
+					}
+				})
 			}
-			ids[i] = id
+			wg.Wait()
+			for _, id := range ids {
+				if id != ids[0] {
+					t.Fatalf("several ids: %v", ids)
+				}
+			}
+			if kept, err := Load(dir); kept != ids[0] || err != nil || made.Load() != 1 {
+				t.Errorf("made %d times, kept %q, error %v", made.Load(), kept, err)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+				t.Errorf("the directory has %v, error %v", entries, err)
+			}
 		})
 	}
-	wg.Wait()
-	for _, id := range ids {
-		if id != ids[0] {
-			t.Fatalf("several ids: %v", ids)
+}
+
+// Another that has made the file and not yet written it is waited for.
+func TestObtainWaitsForWhoWrites(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const theirs = "0123456789abcdef"
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := fill(f, theirs+"\n"); err != nil {
+			t.Error(err)
 		}
+	})
+	if id, made, err := Obtain(dir); id != theirs || made || err != nil {
+		t.Errorf("%q, made %v, error %v", id, made, err)
 	}
 }
 

@@ -144,7 +144,7 @@ func (m *model) beyondPlan(r Report) []Improvement {
 	}
 	for _, a := range m.announcements {
 		if total, nodes := a.endpoints(); a.served && nodes < 2 {
-			add(fmt.Sprintf("Run the pods behind %s (%s) on two nodes or more, with a topology spread constraint", a.Address, some(a.Services)), fmt.Sprintf("Now there are %s on %s.", counted(total, "ready endpoint"), counted(nodes, "node")))
+			add(fmt.Sprintf("Run the pods behind %s (%s) on two nodes or more, with a topology spread constraint", a.Address, some(a.Services)), fmt.Sprintf("Now it has %s on %s.", counted(total, "ready endpoint"), counted(nodes, "node")))
 		}
 	}
 	if e := m.Plan.External; e != nil {

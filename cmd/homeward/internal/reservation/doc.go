@@ -37,9 +37,14 @@ type Cluster struct {
 // it had claimed: a hung node answers after 30 s.
 const rollback = 40 * time.Second
 
+// finish is how long a write under way is waited for then, so that what became of it
+// is known: a node waits 10 s for its locks.
+const finish = 11 * time.Second
+
 // Linger is how long a command may need after a signal until it has said what it
-// left: the roll-back, and the look at the record after it.
-const Linger = 2*rollback + 5*time.Second
+// left: the write under way, the roll-back with its last one, and the look at the
+// record after it.
+const Linger = 2*(finish+rollback) + 5*time.Second
 
 func (c *Cluster) limits() ledger.Limits {
 	l := ledger.DefaultLimits()
@@ -51,7 +56,7 @@ func (c *Cluster) limits() ledger.Limits {
 
 // run drives one machine.
 func (c *Cluster) run(ctx context.Context, b ledger.Book, m ledger.Machine) ledger.Result {
-	d := ledger.Driver{Book: b, Sleep: c.Sleep, Grace: rollback, Log: c.Log, Report: func(p ledger.Progress) {
+	d := ledger.Driver{Book: b, Sleep: c.Sleep, Grace: rollback, Finish: finish, Log: c.Log, Report: func(p ledger.Progress) {
 		c.Progress(string(p.Stage), p.Done, p.Of)
 	}}
 	return d.Run(ctx, m)

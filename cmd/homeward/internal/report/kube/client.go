@@ -1,46 +1,58 @@
 package kube
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"crypto/x509"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 )
 
 // Options say which cluster is read.
 type Options struct {
-	// Kubeconfig is a file, and Context one of its contexts; empty is the current one.
-	Kubeconfig, Context string
-	UserAgent           string
+	// Kubeconfig is a file; empty is what kubectl would take: $KUBECONFIG, the user's
+	// own, or the service account of the pod that this runs in.
+	Kubeconfig string
+	// Context is one of the kubeconfig's; empty is its current one.
+	Context   string
+	UserAgent string
+	// Timeout bounds one request; zero is DefaultTimeout.
+	Timeout time.Duration
 }
 
-// Client lists.
+// DefaultTimeout bounds one request.
+const DefaultTimeout = 20 * time.Second
+
+// Client reads from one API server. It is safe for concurrent use.
 type Client struct {
-	base *url.URL
-	http *http.Client
+	base  *url.URL
+	http  *http.Client
+	roots *x509.CertPool
 }
-
-// timeout bounds one request.
-const timeout = 20 * time.Second
 
 // Open reads the kubeconfig. Nothing is sent. Its errors are the command line's or the
-// file's.
+// file's, and hold no secret of it. It is not for concurrent use: client-go's own log is
+// the process's, and is silenced.
 func Open(o Options) (*Client, error) {
+	// What client-go logs there, past every other log, comes back as an error too, and
+	// may quote what an exec plugin printed.
+	klog.SetLogger(klog.Logger{})
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}
+	if o.Kubeconfig == "" {
+		rules = clientcmd.NewDefaultClientConfigLoadingRules()
+	}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	config.UserAgent = o.UserAgent
-	config.Timeout = timeout
+	if config.Timeout = o.Timeout; config.Timeout == 0 {
+		config.Timeout = DefaultTimeout
+	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the connection that the kubeconfig asks for: %w", err)
@@ -49,81 +61,19 @@ func Open(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return &Client{base: base, http: client}, nil
+	c := &Client{base: base, http: client}
+	if tls, err := rest.TLSConfigFor(config); err == nil && tls != nil && !tls.InsecureSkipVerify {
+		c.roots = tls.RootCAs
+	}
+	return c, nil
 }
 
-// errAbsent says that the server has no such kind.
-var errAbsent = errors.New("the cluster has no such kind")
-
-// The bounds of what is read: objects in one page, pages, and bytes of a page.
-const (
-	pageSize  = 500
-	mostPages = 200
-	mostBytes = 64 << 20
-)
-
-// list reads all pages of a list.
-func list[T any](ctx context.Context, c *Client, path, selector string) ([]T, error) {
-	var all []T
-	next := ""
-	for range mostPages {
-		var page struct {
-			Metadata struct {
-				Continue string `json:"continue"`
-			} `json:"metadata"`
-			Items []T `json:"items"`
-		}
-		query := url.Values{"limit": {fmt.Sprint(pageSize)}}
-		if selector != "" {
-			query.Set("labelSelector", selector)
-		}
-		if next != "" {
-			query.Set("continue", next)
-		}
-		if err := c.get(ctx, path, query, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Items...)
-		if next = page.Metadata.Continue; next == "" {
-			return all, nil
-		}
-	}
-	return nil, fmt.Errorf("%s has more than %d objects", path, pageSize*mostPages)
+// Server is the API server's address as an operator knows it, without a user or a
+// path.
+func (c *Client) Server() string {
+	return (&url.URL{Scheme: c.base.Scheme, Host: c.base.Host}).String()
 }
 
-func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
-	u := *c.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + path
-	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err // without the query
-		}
-		return fmt.Errorf("GET %s: %w", path, err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("GET %s: %w", path, err)
-	case resp.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("GET %s: %w", path, errAbsent)
-	case resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("GET %s: this user may not list that", path)
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("GET %s: the server says %s", path, resp.Status)
-	case len(body) > mostBytes:
-		return fmt.Errorf("GET %s: an answer of more than %d MiB", path, mostBytes>>20)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("GET %s: the answer is no list: %w", path, err)
-	}
-	return nil
-}
+// Roots are the authorities that the kubeconfig trusts; nil where it names none, or
+// trusts everybody.
+func (c *Client) Roots() *x509.CertPool { return c.roots }

@@ -1,17 +1,20 @@
 package kube
 
 import (
+	"context"
+
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// endpoints counts the ready IPv4 endpoints of a service by node. One that several
-// slices name counts once.
-func (r *reader) endpoints(namespace, name string) (map[string]int, error) {
-	slices, err := list[discoveryv1.EndpointSlice](r.ctx, r.client,
-		"/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", discoveryv1.LabelServiceName+"="+name)
-	if err != nil {
-		return nil, err
-	}
+// EndpointSlices are those of a service.
+func EndpointSlices(ctx context.Context, c *Client, namespace, service string) ([]discoveryv1.EndpointSlice, error) {
+	return List[discoveryv1.EndpointSlice](ctx, c,
+		"/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", discoveryv1.LabelServiceName+"="+service)
+}
+
+// ReadyEndpoints counts the ready IPv4 endpoints of a service by node; one that names
+// no node is under "". One that several slices name counts once.
+func ReadyEndpoints(slices []discoveryv1.EndpointSlice) map[string]int {
 	seen := map[[2]string]bool{}
 	counts := map[string]int{}
 	for _, s := range slices {
@@ -30,5 +33,5 @@ func (r *reader) endpoints(namespace, name string) (map[string]int, error) {
 			counts[node]++
 		}
 	}
-	return counts, nil
+	return counts
 }

@@ -12,18 +12,6 @@ import (
 	"homeward/cmd/homeward/internal/report"
 )
 
-// The labels by which MetalLB's workloads are known: of its manifests, and of its
-// chart.
-var (
-	controllerLabels = []string{"app=metallb,component=controller", "app.kubernetes.io/name=metallb,app.kubernetes.io/component=controller"}
-	speakerLabels    = []string{"app=metallb,component=speaker", "app.kubernetes.io/name=metallb,app.kubernetes.io/component=speaker"}
-)
-
-const (
-	returnPathLabel = "app.kubernetes.io/managed-by=homeward"
-	excludedLabel   = "node.kubernetes.io/exclude-from-external-load-balancers"
-)
-
 // Read lists what a report uses. What could not be read is in the source's details,
 // and nil in the cluster; a cluster of which nothing could be read is nil. The error is
 // for a context that ended.
@@ -34,7 +22,9 @@ func Read(ctx context.Context, c *Client) (*report.Cluster, report.Source, error
 		r.steps++
 		if err := step(out); err != nil {
 			r.failed++
-			r.unread = append(r.unread, err.Error())
+			if text := err.Error(); !slices.Contains(r.unread, text) { // some read the same list
+				r.unread = append(r.unread, text)
+			}
 		}
 		if ctx.Err() != nil {
 			return nil, report.Source{}, ctx.Err()
@@ -58,20 +48,17 @@ type reader struct {
 }
 
 func (r *reader) nodes(out *report.Cluster) error {
-	nodes, err := list[corev1.Node](r.ctx, r.client, "/api/v1/nodes", "")
+	nodes, err := List[corev1.Node](r.ctx, r.client, "/api/v1/nodes", "")
 	for _, n := range nodes {
-		_, excluded := n.Labels[excludedLabel]
-		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		})
-		out.Nodes = append(out.Nodes, report.Node{Name: n.Name, Ready: ready, Excluded: excluded})
+		_, excluded := n.Labels[ExcludedLabel]
+		out.Nodes = append(out.Nodes, report.Node{Name: n.Name, Ready: NodeReady(n), Excluded: excluded})
 	}
 	return err
 }
 
 func (r *reader) controller(out *report.Cluster) error {
-	for _, labels := range controllerLabels {
-		found, err := list[appsv1.Deployment](r.ctx, r.client, "/apis/apps/v1/deployments", labels)
+	for _, labels := range metallbSelectors(Controller) {
+		found, err := List[appsv1.Deployment](r.ctx, r.client, "/apis/apps/v1/deployments", labels)
 		if err != nil {
 			return err
 		}
@@ -90,7 +77,7 @@ func (r *reader) controller(out *report.Cluster) error {
 
 func (r *reader) speakers(out *report.Cluster) error {
 	nodes := []string{}
-	for _, labels := range speakerLabels {
+	for _, labels := range metallbSelectors(Speaker) {
 		ready, err := r.readyOn(labels)
 		if err != nil {
 			return err
@@ -103,7 +90,7 @@ func (r *reader) speakers(out *report.Cluster) error {
 }
 
 func (r *reader) returnPath(out *report.Cluster) error {
-	nodes, err := r.readyOn(returnPathLabel)
+	nodes, err := r.readyOn(ReturnPathSelector)
 	if err == nil {
 		out.ReturnPath = nodes
 	}
@@ -112,15 +99,13 @@ func (r *reader) returnPath(out *report.Cluster) error {
 
 // readyOn gives the nodes with a ready pod of these labels, sorted; never nil.
 func (r *reader) readyOn(labels string) ([]string, error) {
-	pods, err := list[corev1.Pod](r.ctx, r.client, "/api/v1/pods", labels)
+	pods, err := List[corev1.Pod](r.ctx, r.client, "/api/v1/pods", labels)
 	if err != nil {
 		return nil, err
 	}
 	nodes := []string{}
 	for _, p := range pods {
-		if slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		}) {
+		if PodReady(p) {
 			nodes = append(nodes, p.Spec.NodeName)
 		}
 	}
@@ -138,12 +123,12 @@ type announced struct {
 }
 
 func (r *reader) services(out *report.Cluster) error {
-	services, err := list[corev1.Service](r.ctx, r.client, "/api/v1/services", "")
+	services, err := List[corev1.Service](r.ctx, r.client, "/api/v1/services", "")
 	if err != nil {
 		return err
 	}
-	statuses, err := list[announced](r.ctx, r.client, "/apis/metallb.io/v1beta1/servicel2statuses", "")
-	if err != nil && !errors.Is(err, errAbsent) {
+	statuses, err := List[announced](r.ctx, r.client, "/apis/metallb.io/v1beta1/servicel2statuses", "")
+	if err != nil && !errors.Is(err, ErrAbsent) {
 		r.unread = append(r.unread, err.Error())
 	}
 	for _, s := range services {
@@ -161,9 +146,11 @@ func (r *reader) services(out *report.Cluster) error {
 				x.Announcers = append(x.Announcers, a.Status.Node)
 			}
 		}
-		if x.Endpoints, err = r.endpoints(s.Namespace, s.Name); err != nil {
+		slices, err := EndpointSlices(r.ctx, r.client, s.Namespace, s.Name)
+		if err != nil {
 			return err
 		}
+		x.Endpoints = ReadyEndpoints(slices)
 		out.Services = append(out.Services, x)
 	}
 	return nil

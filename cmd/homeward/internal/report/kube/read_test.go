@@ -75,7 +75,7 @@ func lab(t *testing.T) *server {
 		"/api/v1/pods?app=metallb,component=speaker": {
 			`{"spec":{"nodeName":"w2"},"status":{` + broken + `}}`, `{"spec":{"nodeName":"w1"},"status":{` + ready + `}}`,
 		},
-		"/api/v1/pods?app.kubernetes.io/managed-by=homeward": {`{"spec":{"nodeName":"w1"},"status":{` + ready + `}}`},
+		"/api/v1/pods?app.kubernetes.io/managed-by=homeward,app.kubernetes.io/component=return-path": {`{"spec":{"nodeName":"w1"},"status":{` + ready + `}}`},
 		"/api/v1/services": {
 			`{"metadata":{"name":"kubernetes","namespace":"default"},"spec":{"type":"ClusterIP"}}`,
 			`{"metadata":{"name":"traefik","namespace":"web"},"spec":{"externalTrafficPolicy":"Local"},"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.75"},{"ip":"2001:db8::1"},{"hostname":"x"}]}}}`,
@@ -135,7 +135,7 @@ func TestSaysWhatItCouldNotRead(t *testing.T) {
 		l := lab(t)
 		l.refused["/api/v1/pods"] = true
 		got, source, err := Read(context.Background(), open(t, http.StripPrefix("/prefix", l)))
-		if err != nil || source.State != report.SourcePartial || len(source.Detail) != 2 || !strings.Contains(source.Detail[0], "GET /api/v1/pods: this user may not list that") {
+		if err != nil || source.State != report.SourcePartial || len(source.Detail) != 1 || !strings.Contains(source.Detail[0], "GET /api/v1/pods: this user may not read that") {
 			t.Fatalf("%+v, %v", source, err)
 		}
 		if got.Speakers != nil || got.ReturnPath != nil || len(got.Services) != 1 {

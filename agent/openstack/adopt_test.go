@@ -1,0 +1,210 @@
+package openstack
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"homeward/netplan"
+)
+
+// floatingIPs names pre-allocated ones; an empty text leaves it to the cloud.
+func floatingIPs(ingress, kubeapi string) func(*netplan.Spec) {
+	return func(s *netplan.Spec) {
+		o := *s.OpenStack
+		if ingress != "" {
+			o.IngressFloatingIP = addr(ingress)
+		}
+		if kubeapi != "" {
+			o.KubeAPIFloatingIP = addr(kubeapi)
+		}
+		s.OpenStack = &o
+	}
+}
+
+// allocated is a floating IP that the operator made beforehand.
+func (w *world) allocated(address string) *FloatingIP {
+	f := &FloatingIP{Object: w.new(Object{Description: "the web's", Tags: []string{"web"}}), Address: addr(address), NetworkID: externalA}
+	w.floating[f.ID] = f
+	return f
+}
+
+func TestAFloatingIPIsAdopted(t *testing.T) {
+	w := newWorld()
+	mine := w.allocated("203.0.113.80")
+	before, untouched := w.count(), *mine
+	p := planOf(t, floatingIPs("203.0.113.80", ""))
+	res := reserve(t, p, &operator{world: w})
+	if got := w.floatingOf(t, ingress); got.ID != mine.ID || got.Description != "the web's" || !slices.Contains(got.Tags, "web") || !slices.Contains(got.Tags, tagOf(owner)) {
+		t.Errorf("on the port is %+v", got)
+	}
+	if a, ok := res.Holding.Allocation(); !ok || a.Ingress.Floating != addr("203.0.113.80") {
+		t.Errorf("allocated %+v", a)
+	}
+	release(t, p, &operator{world: w})
+	if diff := cmp.Diff(before, w.count()); diff != "" {
+		t.Errorf("after the release:\n%s", diff)
+	}
+	untouched.Revision = w.floating[mine.ID].Revision
+	if diff := cmp.Diff(untouched, *w.floating[mine.ID], cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		t.Errorf("the operator's floating IP changed:\n%s", diff)
+	}
+}
+
+// The plan may begin to name one, name another, and stop: what we made goes, what is
+// the operator's is given back, and the port always has one.
+func TestTheNamedFloatingIPChanges(t *testing.T) {
+	w := reservedWorld(t)
+	first, second := w.allocated("203.0.113.80"), w.allocated("203.0.113.81")
+	for _, step := range []struct {
+		name    string
+		with    func(*netplan.Spec)
+		has     *FloatingIP
+		objects int
+	}{
+		{"one is named", floatingIPs("203.0.113.80", ""), first, 3},
+		{"another is named", floatingIPs("203.0.113.81", ""), second, 3},
+		{"none is named", floatingIPs("", ""), second, 3},
+		{"ours is named", floatingIPs("203.0.113.80", ""), first, 3},
+	} {
+		p := planOf(t, step.with)
+		reserve(t, p, &operator{world: w})
+		if got := w.floatingOf(t, ingress); got.ID != step.has.ID || len(w.floating) != step.objects {
+			t.Errorf("%s: on the port is %s, of %d", step.name, got.Address, len(w.floating))
+		}
+		for _, f := range []*FloatingIP{first, second} {
+			if f.ID != step.has.ID && (f.PortID != "" || slices.Contains(f.Tags, tagOf(owner))) {
+				t.Errorf("%s: %s is on %q with tags %v", step.name, f.Address, f.PortID, f.Tags)
+			}
+		}
+	}
+}
+
+// A floating IP that Homeward made and the plan names later is the operator's to keep.
+func TestANamedOneOfOursIsKept(t *testing.T) {
+	w := reservedWorld(t)
+	address := w.floatingOf(t, ingress).Address
+	p := planOf(t, floatingIPs(address.String(), ""))
+	o := &operator{world: w}
+	reserve(t, p, o)
+	if o.writes != 0 {
+		t.Errorf("%d writes to keep what is there", o.writes)
+	}
+	release(t, p, &operator{world: w})
+	if len(w.floating) != 1 || w.addresses()[0] != address {
+		t.Errorf("left are %v", w.addresses())
+	}
+	release(t, p, &operator{world: w})
+	reserve(t, p, &operator{world: w})
+	if got := w.floatingOf(t, ingress).Address; got != address {
+		t.Errorf("reserved again with %s", got)
+	}
+}
+
+// While something that is not ours hangs on the network a release removes nothing.
+func TestAReleaseIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		world func(*testing.T, *world)
+		says  []string
+	}{
+		{"a stranger's server", func(t *testing.T, w *world) {
+			if _, err := w.createPort(Port{Object: Object{Name: "jump"}, NetworkID: w.onlyNetwork().ID, DeviceID: "server-9", DeviceOwner: "compute:nova"}); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"port jump", "compute:nova server-9"}},
+		{"a machine that runs", func(t *testing.T, w *world) { w.portOf(t, Use{ForMachine, "edge-worker-01"}).DeviceID = "server-1" }, []string{"edge-worker-01", "server-1", "take the machine down"}},
+		{"a stranger's router", func(t *testing.T, w *world) {
+			if _, err := w.createPort(Port{NetworkID: w.onlyNetwork().ID, DeviceID: "theirs", DeviceOwner: "network:router_interface"}); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"router theirs", "remove port"}},
+		{"a stranger's subnet", func(t *testing.T, w *world) {
+			s := Subnet{Object: w.new(Object{Name: "more"}), NetworkID: w.onlyNetwork().ID, CIDR: prefix("10.9.0.0/24")}
+			w.subnets[s.ID] = &s
+		}, []string{"subnet more"}},
+		{"our router serves another network", func(t *testing.T, w *world) {
+			n := Network{Object: w.new(Object{Name: "lan"})}
+			w.networks[n.ID] = &n
+			for id := range w.routers {
+				if _, err := w.createPort(Port{NetworkID: n.ID, DeviceID: id, DeviceOwner: "network:router_interface"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, []string{"router", "plugged into network"}},
+		{"our group on another network's port", func(t *testing.T, w *world) {
+			n := Network{Object: w.new(Object{Name: "lan"})}
+			w.networks[n.ID] = &n
+			for id := range w.groups {
+				if _, err := w.createPort(Port{Object: Object{Name: "theirs"}, NetworkID: n.ID, Groups: []string{id}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, []string{"port theirs", "security group"}},
+		{"a stranger's floating IP", func(t *testing.T, w *world) {
+			f := w.floatingOf(t, ingress)
+			f.Description, f.Tags = "", nil
+		}, []string{"not put there by Homeward", "unset --port"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := reservedWorld(t)
+			c.world(t, w)
+			o := &operator{world: w}
+			res := clusterOf(planOf(t), o).Release(context.Background(), Options{})
+			wantOutcome(t, res, InTheWay)
+			if o.writes != 0 || len(res.Conflicts) != 1 || res.Conflicts[0].Blame != Foreign {
+				t.Fatalf("%d writes, conflicts %v", o.writes, res.Conflicts)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(res.Conflicts[0].String(), want) {
+					t.Errorf("it does not say %q: %s", want, res.Conflicts[0])
+				}
+			}
+		})
+	}
+}
+
+// DHCP's own port is no reason to keep a network.
+func TestAServantPortIsNone(t *testing.T) {
+	w := reservedWorld(t)
+	if _, err := w.createPort(Port{NetworkID: w.onlyNetwork().ID, DeviceID: "dhcp-1", DeviceOwner: "network:dhcp", Fixed: []FixedIP{{w.onlySubnet().ID, addr("10.0.0.200")}}}); err != nil {
+		t.Fatal(err)
+	}
+	reserve(t, planOf(t), &operator{world: w})
+	release(t, planOf(t), &operator{world: w})
+	if len(w.networks)+len(w.ports) != 0 {
+		t.Errorf("left %s", w)
+	}
+}
+
+// Another cluster's network beside ours is never touched.
+func TestTwoClustersSideBySide(t *testing.T) {
+	w := reservedWorld(t)
+	second := func(s *netplan.Spec) { s.Name = "other" }
+	p := planOf(t, second)
+	c := clusterOf(p, &operator{world: w})
+	c.Owner = other
+	wantOutcome(t, c.Reserve(context.Background(), Options{}), Done)
+	owned := w.owned(other)
+	o := &operator{world: w}
+	reserve(t, planOf(t), o)
+	if o.writes != 0 {
+		t.Errorf("%d writes beside the other cluster", o.writes)
+	}
+	release(t, planOf(t), &operator{world: w})
+	if w.owned(other) != owned || w.owned(owner) != 0 {
+		t.Errorf("the other has %d objects and had %d; ours are %d", w.owned(other), owned, w.owned(owner))
+	}
+}
+
+func TestOwners(t *testing.T) {
+	w := reservedWorld(t)
+	got, err := clusterOf(planOf(t), &operator{world: w}).Owners(context.Background())
+	if err != nil || len(got) != 1 || got[0] != owner {
+		t.Errorf("owners %v, %v", got, err)
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"homeward/cmd/homeward/internal/outdir"
+	"homeward/cmd/homeward/internal/report/kube"
+	"homeward/cmd/homeward/internal/verify"
+	"homeward/netplan"
+	"homeward/netplan/load"
+)
+
+// gather reads what verify holds against the plan. The error is for a run that was
+// ended; what could not be read is in the snapshot.
+func (t *tool) gather(ctx context.Context, f *verifyFlags, result *load.Result, client *kube.Client) (*verify.Snapshot, error) {
+	p := newProgress(t.err)
+	s := verify.Gather(ctx, verify.Options{
+		Plan: result.Plan, Client: client, Namespace: f.namespace, Timeout: f.timeout, Now: time.Now,
+		Progress: func(done, total int) { p.bar("reading the cluster", done, total) },
+	})
+	p.end()
+	s.Tool, s.File, s.Out = toolVersion(), f.file, f.out
+	s.Files = generatedTree(ctx, result.Plan, f.out)
+	s.Reservation = t.reservationOf(ctx, f.file, result)
+	if err := ctx.Err(); err != nil {
+		return nil, &coded{exitFailed, fmt.Errorf("verifying was ended: %w", err)}
+	}
+	return s, nil
+}
+
+// generatedTree compares the tree that generate wrote with what it would write now.
+func generatedTree(ctx context.Context, plan *netplan.Plan, dir string) verify.Files {
+	files := verify.Files{Known: outdir.Format}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return files
+	}
+	files.There = true
+	text, err := readFile(filepath.Join(dir, "plan.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		files.There = false // some other directory of that name
+		return files
+	}
+	if err != nil {
+		files.Err = err
+		return files
+	}
+	if files.Format = outdir.FormatOf("plan.json", text); files.Format > files.Known {
+		return files
+	}
+	tree, err := buildTree(ctx, plan, nil)
+	if err != nil {
+		files.Err = err
+		return files
+	}
+	report, err := tree.Diff(io.Discard, dir, false)
+	files.Err = err
+	files.Differ = slices.Concat(report.Written, report.Removed, report.Outdated)
+	files.Differ = slices.DeleteFunc(files.Differ, func(name string) bool { return slices.Contains(report.Restamped, name) })
+	return files
+}
+
+// reservationOf asks Proxmox what is reserved, as status does, where a token is given.
+func (t *tool) reservationOf(ctx context.Context, file string, result *load.Result) verify.Reservation {
+	if result.Plan.External == nil || !tokenGiven(file) {
+		return verify.Reservation{}
+	}
+	out := verify.Reservation{Asked: true}
+	s, err := t.siteOf(file, result)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	defer s.progress.end()
+	l, err := s.look(ctx, &lookFlags{file: file})
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Status, out.Err = s.Status(ctx, l)
+	return out
+}

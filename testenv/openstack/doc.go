@@ -1,0 +1,2 @@
+// Package openstack is a lab of a real OpenStack.
+package openstack

@@ -1,0 +1,116 @@
+//go:build linux
+
+package openstack_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
+
+	"homeward/testenv/openstack"
+	"homeward/testenv/openstack/faults"
+)
+
+func TestProjectsAreApart(t *testing.T) {
+	one, asOne := member(t, openstack.Quota{openstack.Networks: 1})
+	two, asTwo := member(t, nil)
+	made := get[networks.Network](t)(networks.Create(t.Context(), asOne, networks.CreateOpts{Name: "n"}).Extract())
+	if got := refusal(networks.Create(t.Context(), asOne, networks.CreateOpts{Name: "n"}).Err); got != "409 OverQuota" {
+		t.Errorf("a second network with a quota of one: %s", got)
+	}
+	if got := refusal(networks.Get(t.Context(), asTwo, made.ID).Err); got != "404 NetworkNotFound" {
+		t.Errorf("another project's network: %s", got)
+	}
+	must(t, networks.Create(t.Context(), asTwo, networks.CreateOpts{Name: "n"}).Err)
+	for _, p := range []*openstack.Project{one, two} {
+		h, err := lab.Holdings(t.Context(), p.ID)
+		must(t, err)
+		want := map[openstack.Resource]int{openstack.Networks: 1, openstack.Subnets: 0, openstack.Ports: 0, openstack.Routers: 0,
+			openstack.FloatingIPs: 0, openstack.Groups: 0, openstack.GroupRules: 0}
+		if diff := cmp.Diff(want, h.Count()); diff != "" {
+			t.Errorf("holdings of %s (-want +got):\n%s\n%s", p.Name, diff, h)
+		}
+	}
+	must(t, lab.SetQuota(t.Context(), one.ID, openstack.Quota{openstack.Networks: 2}))
+	if got := refusal(networks.Create(t.Context(), asOne, networks.CreateOpts{Name: "n"}).Err); got != "done" {
+		t.Errorf("a second network with a quota of two: %s", got)
+	}
+}
+
+func TestExpireTokens(t *testing.T) {
+	p, client := member(t, nil)
+	other, asOther := member(t, nil)
+	reauth := client.ReauthFunc
+	client.ReauthFunc = nil
+	ask := func(c *gophercloud.ServiceClient) string { return refusal(networks.Get(t.Context(), c, "none").Err) }
+	if got := ask(client); got != "404 NetworkNotFound" {
+		t.Fatalf("before: %s", got)
+	}
+	must(t, lab.ExpireTokens(t.Context(), p))
+	if got := ask(client); got != "401" {
+		t.Errorf("with the revoked token: %s", got)
+	}
+	client.ReauthFunc = reauth
+	if got := ask(client); got != "404 NetworkNotFound" {
+		t.Errorf("with leave to get another one: %s", got)
+	}
+	if got := ask(asOther); got != "404 NetworkNotFound" {
+		t.Errorf("the token of another project, %s: %s", other.Name, got)
+	}
+}
+
+func TestDatabaseKilled(t *testing.T) {
+	p, client := member(t, nil)
+	made := get[networks.Network](t)(networks.Create(t.Context(), client, networks.CreateOpts{Name: "kept"}).Extract())
+	must(t, lab.KillDatabase(t.Context()))
+	start := time.Now()
+	for i, call := range []func(context.Context) error{
+		func(ctx context.Context) error { return networks.Get(ctx, client, made.ID).Err },
+		func(ctx context.Context) error {
+			return networks.Create(ctx, client, networks.CreateOpts{Name: "lost"}).Err
+		},
+		func(ctx context.Context) error {
+			_, err := p.Client(ctx, lab.Identity())
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		fmt.Println("XXX", i, refusal(call(ctx)), time.Since(start))
+		cancel()
+	}
+	must(t, lab.RestartDatabase(t.Context()))
+	fmt.Println("XXX restart", time.Since(start))
+	must(t, networks.Get(t.Context(), client, made.ID).Err)
+	h, err := lab.Holdings(t.Context(), p.ID)
+	must(t, err)
+	if n := h.Count()[openstack.Networks]; n != 1 {
+		t.Errorf("%d networks, want the one that was made before:\n%s", n, h)
+	}
+}
+
+func TestThroughTheProxy(t *testing.T) {
+	p, direct := member(t, nil)
+	proxy, err := faults.Start(lab.Identity(), lab.Network())
+	must(t, err)
+	defer proxy.Close()
+	client, err := p.Client(t.Context(), proxy.Identity())
+	must(t, err)
+	proxy.Add(faults.Match{Method: "POST", Path: "/v2.0/networks"}, faults.Lose())
+	err = networks.Create(t.Context(), client, networks.CreateOpts{Name: "n"}).Err
+	fmt.Println("XXX", err)
+	page, err := networks.List(direct, networks.ListOpts{Name: "n"}).AllPages(t.Context())
+	must(t, err)
+	found, err := networks.ExtractNetworks(page)
+	must(t, err)
+	if len(found) != 1 {
+		t.Errorf("%d networks, want the one whose answer was lost", len(found))
+	}
+	for _, r := range proxy.Requests() {
+		fmt.Println("XXX", r)
+	}
+}
