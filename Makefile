@@ -14,7 +14,7 @@ FUZZTIME ?= 20s
 MODULES := $(patsubst %/go.mod,%,$(wildcard go.mod testenv/*/go.mod))
 MODULES := $(patsubst go.mod,.,$(MODULES))
 
-.PHONY: help build deb demo check test test-vm e2e bench fuzz golden clean
+.PHONY: help build deb demo check test test-vm test-openstack e2e bench fuzz golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,11 +42,15 @@ check: ## formatting, vet, staticcheck, tidy modules, the dependency rules
 # Packages run one after the other: those that measure lost replies would otherwise
 # measure one another.
 test: ## every test; no root, no Proxmox
-	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) vet ./... && $(GO) test -p 1 ./...); done
+	@set -e; for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) vet ./... && $(GO) test -p 1 -timeout 20m ./...); done
 
 test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLAN bridge, hot plug
 	$(GO) run ./testenv/vm/fetch
-	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 25m ./testenv/vm
+	HOMEWARD_VM=1 $(GO) test -count=1 -timeout 40m ./testenv/vm
+
+# One lab serves all packages, one after the other: some kill its database.
+test-openstack: ## what talks to OpenStack, against Debian's Keystone and Neutron
+	$(GO) run ./testenv/openstack/run -- $(GO) test -p 1 -count=1 -timeout 25m ./testenv/openstack/... ./agent/openstack/...
 
 # The parts are built once, in about ten minutes on two idle cores, and kept in the
 # user's cache directory (HOMEWARD_KUBE_CACHE moves it).

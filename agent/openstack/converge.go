@@ -123,7 +123,7 @@ func (r *run) converge(ctx context.Context) Result {
 	for range mostRounds {
 		a, err := r.API.Read(ctx, r.query(r.d))
 		if err != nil {
-			return r.end(Result{Outcome: outcomeOf(err), Err: fmt.Errorf("reading what there is: %w", err)})
+			return r.end(r.failed(ctx, Result{}, fmt.Errorf("reading what there is: %w", err)))
 		}
 		h, steps, conflicts := r.look(r.d, a)
 		res := Result{Holding: h, Conflicts: conflicts, Left: slices.Concat(h.Left, r.t.left)}
@@ -144,10 +144,10 @@ func (r *run) converge(ctx context.Context) Result {
 			err = r.change(ctx, h, steps)
 		}
 		if err != nil {
-			return r.end(r.failed(res, err))
+			return r.end(r.failed(ctx, res, err))
 		}
 	}
-	return r.end(r.failed(Result{}, fmt.Errorf("still not done after %d rounds: does something else change the same objects? %w", mostRounds, r.last)))
+	return r.end(r.failed(ctx, Result{}, fmt.Errorf("still not done after %d rounds: does something else change the same objects? %w", mostRounds, r.last)))
 }
 
 // change makes one round's steps. A failure that may pass is kept, and the next round
@@ -160,19 +160,8 @@ func (r *run) change(ctx context.Context, h *Holding, steps []Step) error {
 		r.failures = 0 // what got no answer was done
 	}
 	r.ahead = len(steps)
-	if at := slices.IndexFunc(steps, func(s Step) bool { return s.kind == KindNetwork && s.effect == makes }); at >= 0 {
-		// Alone, and then read: whose the network is among others of its name shows only
-		// once it is there.
-		steps, r.fresh = steps[at:at+1], true
-	}
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.claims }) {
-		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.needsClaim })
-	}
-	// What is spare is judged again once all is made: a second operator may have made
-	// what it belongs to between two of our lists.
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.effect == makes }) {
-		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.stage >= stageRemoveFloating })
-	}
+	r.fresh = r.fresh || slices.ContainsFunc(steps, func(s Step) bool { return s.kind == KindNetwork && s.effect == makes })
+	steps = thisRound(steps)
 	err := r.t.apply(ctx, r.API, h, steps)
 	if err == nil {
 		r.failures, r.ahead = 0, 0
@@ -190,6 +179,17 @@ func (r *run) change(ctx context.Context, h *Holding, steps []Step) error {
 	return r.Sleep(ctx, firstWait<<(r.failures-1))
 }
 
+// thisRound are the steps that are made now. What is claimed first has to be looked at
+// again. So has what is spare, once all else is made: by then it may be used, or turn
+// out to be a second operator's.
+func thisRound(steps []Step) []Step {
+	claims := slices.ContainsFunc(steps, func(s Step) bool { return s.claims })
+	if !claims && !slices.ContainsFunc(steps, func(s Step) bool { return s.effect == makes }) {
+		return steps
+	}
+	return slices.DeleteFunc(steps, func(s Step) bool { return claims && s.needsClaim || s.stage >= stageRemoveFloating })
+}
+
 // own gives the owner an id that is kept: from here on things are written.
 func (r *run) own() error {
 	id, err := r.MakeOwner()
@@ -202,10 +202,13 @@ func (r *run) own() error {
 }
 
 // failed ends a run with an error. That somebody has what is needed, and the lists do
-// not show who, is a conflict too.
-func (r *run) failed(res Result, err error) Result {
+// not show who, is a conflict too. Of a run that was stopped it is not known what its
+// last requests did.
+func (r *run) failed(ctx context.Context, res Result, err error) Result {
 	res.Outcome, res.Err = outcomeOf(err), err
-	if errors.Is(err, ledger.ErrTaken) {
+	if ctx.Err() != nil {
+		res.Outcome = Unknown
+	} else if errors.Is(err, ledger.ErrTaken) {
 		res.Outcome = InTheWay
 		res.Conflicts = append(res.Conflicts, Conflict{Blame: Foreign, Message: err.Error(), Remedy: "see what has it (openstack port list --all-projects takes an administrator), or choose another"})
 	}
@@ -217,7 +220,7 @@ func (r *run) failed(res Result, err error) Result {
 func outcomeOf(err error) Outcome {
 	var request *Error
 	switch {
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ledger.ErrUnknown):
 		return Unknown
 	case errors.Is(err, ledger.ErrRefused), errors.Is(err, ledger.ErrStale), errors.Is(err, ledger.ErrGone):
 		return Failed

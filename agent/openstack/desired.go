@@ -55,9 +55,6 @@ func For(p *netplan.Plan, owner ledger.Owner) (Desired, error) {
 			reserved(p, ingress, p.IngressPort(), p.OpenStack.Ingress),
 		},
 	}
-	if !d.Subnet.Gateway.IsValid() {
-		d.Subnet.Gateway = d.Subnet.CIDR.Masked().Addr().Next()
-	}
 	for _, m := range p.Machines {
 		port := DesiredPort{Use: Use{ForMachine, m.Name}, Name: m.Name, MAC: m.MACs.Cluster, Address: m.Address}
 		if m.Role == netplan.RoleControlPlane {

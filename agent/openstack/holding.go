@@ -203,51 +203,52 @@ func (h *Holding) leave(kind Kind, o Object, format string, args ...any) {
 	h.Left = append(h.Left, Left{kind, o.Name, o.ID, named(kind, o) + " stays: " + fmt.Sprintf(format, args...)})
 }
 
-// router keeps the one that is plugged in, else the oldest: an address is had once, so
-// that all who look see the same one plugged in.
-func (h *Holding) router(d Desired, a *Actual) {
-	found := ours(h, a.Routers, Use{For: ForRouter})
-	namesakes(h, KindRouter, d.Name, a.Routers, len(found) > 0)
-	at := func(id string) int { return slices.IndexFunc(found, func(r Router) bool { return r.ID == id }) }
-	keep := 0
-	for _, p := range a.Ports {
-		if !p.plug() || h.Subnet == nil || !slices.ContainsFunc(p.Fixed, func(f FixedIP) bool { return f.SubnetID == h.Subnet.ID }) {
-			continue
-		}
-		if i := at(p.DeviceID); i >= 0 && (h.Plug == nil || p.has(d.Subnet.Gateway)) {
-			keep, h.Plug = i, &p
-		} else if i < 0 && p.has(d.Subnet.Gateway) {
-			h.Conflicts = append(h.Conflicts, conflict(KindRouter, Object{ID: p.DeviceID}, "take it off (openstack router remove subnet "+p.DeviceID+" "+h.Subnet.ID+")",
-				"the gateway %s of this cluster's subnet is router %s's, which is not this cluster's", d.Subnet.Gateway, p.DeviceID).at(d.Subnet.Gateway.String()))
+// subnet keeps the one of the plan's prefix; a network has a prefix once.
+func (h *Holding) subnet(d Desired, a *Actual) {
+	var other *Subnet
+	for _, s := range ours(h, a.Subnets, Use{For: ForSubnet}) {
+		switch {
+		case slices.ContainsFunc(h.Spare.Networks, func(n Network) bool { return n.ID == s.NetworkID }):
+			h.Spare.Subnets = append(h.Spare.Subnets, s)
+		case h.Network == nil || s.NetworkID != h.Network.ID:
+		case s.CIDR == d.Subnet.CIDR:
+			h.Subnet = &s
+		default:
+			other = &s
 		}
 	}
-	for i, r := range found {
-		if i != keep {
-			h.Spare.Routers = append(h.Spare.Routers, r)
-			continue
-		}
-		h.Router = &r
-		if r.ExternalID != "" && h.External.ID != "" && r.ExternalID != h.External.ID {
-			h.Conflicts = append(h.Conflicts, conflict(KindRouter, r.Object, "give that one, or release and reserve again",
-				"openstack.external_net: it is %s (%s), and the cluster's router has its gateway on %s", d.External, h.External.ID, r.ExternalID).wrong())
-		}
+	switch {
+	case h.Subnet != nil:
+		h.checkGateway(d)
+	case other != nil:
+		h.Conflicts = append(h.Conflicts, conflict(KindSubnet, other.Object, fmt.Sprintf("give %s, or take the machines down, release and reserve again", other.CIDR),
+			"network.cidr: it is %s, and the cluster's network has %s: a network's addresses cannot be changed", d.Subnet.CIDR, other.CIDR).at(other.CIDR.String()).wrong())
+	case h.Network != nil:
+		h.overlapping(d, a)
 	}
-	for _, p := range a.Ports {
-		if p.plug() && at(p.DeviceID) >= 0 && (h.Plug == nil || p.ID != h.Plug.ID) {
-			h.Spare.Plugs = append(h.Spare.Plugs, p)
+}
+
+// subnetID is the subnet's, empty while there is none.
+func (h *Holding) subnetID() string {
+	if h.Subnet == nil {
+		return ""
+	}
+	return h.Subnet.ID
+}
+
+// overlapping tells of subnets on the cluster's network that stand in the way.
+func (h *Holding) overlapping(d Desired, a *Actual) {
+	for _, s := range a.Subnets {
+		if _, ok := h.markOf(s.Object); !ok && s.NetworkID == h.Network.ID && s.CIDR.Overlaps(d.Subnet.CIDR) {
+			h.Conflicts = append(h.Conflicts, conflict(KindSubnet, s.Object, "delete it, or choose another network.cidr",
+				"%s has %s on this cluster's network: %s", named(KindSubnet, s.Object), s.CIDR, whose(s.Object, h.Owner)).at(s.CIDR.String()))
 		}
 	}
 }
 
-// group keeps the oldest.
-func (h *Holding) group(d Desired, a *Actual) {
-	found := ours(h, a.Groups, Use{For: ForGroup})
-	namesakes(h, KindGroup, d.Name, a.Groups, len(found) > 0)
-	for i, g := range found {
-		if i == 0 {
-			h.Group = &g
-		} else {
-			h.Spare.Groups = append(h.Spare.Groups, g)
-		}
+func (h *Holding) checkGateway(d Desired) {
+	if s := h.Subnet; s != nil && s.Gateway.IsValid() && s.Gateway != d.Subnet.Gateway {
+		h.Conflicts = append(h.Conflicts, conflict(KindSubnet, s.Object, fmt.Sprintf("give %s, or take the machines down, release and reserve again", s.Gateway),
+			"the plan has gateway %s, and the cluster's network has %s", d.Subnet.Gateway, s.Gateway).at(s.Gateway.String()).wrong())
 	}
 }

@@ -87,6 +87,28 @@ func TestShrinkingLeavesWhatIsUsed(t *testing.T) {
 	}
 }
 
+// What is spare when a run begins may be used when its turn to go comes.
+func TestWhatIsUsedMeanwhileStays(t *testing.T) {
+	w := reservedWorld(t, workers(2))
+	p := planOf(t, func(s *netplan.Spec) {
+		one := 1
+		s.Workers = []netplan.PoolSpec{{Name: "batch", Count: &one}, {Name: "worker", Count: &one}}
+	})
+	spare := w.portOf(t, Use{ForMachine, "edge-worker-02"})
+	o := &operator{world: w, disturb: func(_ int, what string) (bool, error) {
+		if what == "create port" {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			spare.DeviceID = "server-1"
+		}
+		return true, nil
+	}}
+	res := reserve(t, p, o)
+	if w.ports[spare.ID] == nil || len(res.Left) != 1 {
+		t.Errorf("the port is there: %v; left %v", w.ports[spare.ID] != nil, res.Left)
+	}
+}
+
 // What others changed on our objects comes back, and what they added stays.
 func TestDrift(t *testing.T) {
 	w := reservedWorld(t)

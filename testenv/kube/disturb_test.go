@@ -164,7 +164,8 @@ func testNodeLost(t *testing.T, l *kube.Lab) {
 
 // testTakeover ends the announcing speaker without a word to the other and makes
 // its NIC deaf for the address, while the product's own probe measures how long
-// the client behind the router has no answer.
+// the client behind the router has no answer, and its own watch of the segment sees
+// who has the address.
 func testTakeover(t *testing.T, l *kube.Lab) {
 	const duration = 30 * time.Second
 	service := clusterService(l, l.Machines[1])
@@ -172,7 +173,9 @@ func testTakeover(t *testing.T, l *kube.Lab) {
 	must(t, err)
 	probe, err := l.StartProbe(within(t, 2*duration), service.Target(), duration)
 	must(t, err)
-	time.Sleep(2 * time.Second)
+	watch, err := l.StartWatch(within(t, 2*duration))
+	must(t, err)
+	time.Sleep(4 * time.Second)
 	must(t, announcer.KillSpeaker())
 	must(t, announcer.Cut(service.Address))
 	result, err := probe.Result()
@@ -187,7 +190,27 @@ func testTakeover(t *testing.T, l *kube.Lab) {
 	if now == announcer {
 		t.Errorf("%s announces still", now.Name)
 	}
+	seesTakeover(t, watch, service, announcer, now)
 	must(t, announcer.Mend())
 	must(t, announcer.StartSpeaker())
 	must(t, kube.WaitFor(within(t, time.Minute), "the first speaker to announce again", l.AnnouncedBy(service, announcer)))
+}
+
+// seesTakeover ends a watch, which has to have told that one machine took a
+// Service's address over from another, and of no stranger.
+func seesTakeover(t *testing.T, watch *kube.Watch, service kube.Service, old, now *kube.Machine) {
+	t.Helper()
+	events, err := watch.Events()
+	must(t, err)
+	seen := false
+	for _, e := range events {
+		t.Logf("%s %s: %q, before %q", e.Kind, e.Address, e.Machine, e.FromMachine)
+		seen = seen || e.Kind == "taken_over" && e.Address == service.Address && e.Machine == now.Name && e.FromMachine == old.Name
+		if e.Kind == "stranger" {
+			t.Errorf("it took somebody for a stranger at %s", e.Address)
+		}
+	}
+	if !seen {
+		t.Errorf("it did not tell that %s took %s over from %s", now.Name, service.Address, old.Name)
+	}
 }

@@ -22,6 +22,7 @@ func TestRealKubernetes(t *testing.T) {
 		must(t, l.InstallReturnPath(t.Context(), kube.AgentPod))
 		judge(t, l, netlab.PathExternal)
 	})
+	t.Run("homeward verify", func(t *testing.T) { kube.Verify(t, l) })
 	t.Run("the generated Traefik service", func(t *testing.T) { testTraefik(t, l) })
 	t.Run("Pod Security as Talos sets it", func(t *testing.T) { testPodSecurity(t, l) })
 	change(t, l)

@@ -41,6 +41,8 @@ const (
 type Product struct {
 	// Homeward is the operator's tool.
 	Homeward string
+	// Agent is the program of the static pod and of Proxmox hosts.
+	Agent string
 	// Image is the archive of the agent's image that it built.
 	Image string
 
@@ -51,6 +53,7 @@ type Product struct {
 func makeProduct(ctx context.Context, repository, dir string) (*Product, error) {
 	p := &Product{
 		Homeward: filepath.Join(repository, "bin", "homeward"),
+		Agent:    filepath.Join(repository, "bin", "homeward-agent"),
 		Image:    filepath.Join(dir, "agent.tar"),
 		dir:      dir,
 	}

@@ -35,7 +35,8 @@ type Options struct {
 	// TokenLife is how long Keystone's tokens are good; an hour when zero.
 	TokenLife time.Duration
 	// Floating is the range of floating addresses of [ExternalNet], inside
-	// 203.0.113.0/24; .10 to .199 when zero.
+	// 203.0.113.0/24; .100 to .199 when zero, so that an administrator can choose those
+	// below and no project has got them by chance.
 	Floating Range
 }
 

@@ -28,7 +28,7 @@ var publicSubnet = netip.MustParsePrefix("203.0.113.0/24")
 // makeExternal makes the network that every lab has.
 func (c *Cloud) makeExternal(ctx context.Context, floating Range) error {
 	if floating == (Range{}) {
-		floating = Range{First: netip.MustParseAddr("203.0.113.10"), Last: netip.MustParseAddr("203.0.113.199")}
+		floating = Range{First: netip.MustParseAddr("203.0.113.100"), Last: netip.MustParseAddr("203.0.113.199")}
 	}
 	_, err := c.NewExternal(ctx, External{Name: ExternalNet, Subnet: publicSubnet, Floating: floating})
 	return err

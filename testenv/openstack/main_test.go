@@ -62,6 +62,13 @@ func member(t *testing.T, quota openstack.Quota) (*openstack.Project, *gopherclo
 	return p, client
 }
 
+// contextOf gives a context that outlives the test, for what it cleans up.
+func contextOf(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -31,7 +31,8 @@ func TestHandshakes(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	closed, opened := got.Value[0], got.Value[1] // by name
-	if opened.Target != open || opened.Answered != knocksEach || opened.Refused {
+	// On a busy machine some attempts cannot be judged.
+	if opened.Target != open || opened.Attempts != knocksEach || opened.Answered == 0 || opened.Refused {
 		t.Errorf("open: %+v", opened)
 	}
 	if closed.Answered != 0 || !closed.Refused || closed.Causes == "" || closed.Service.Name != "closed" {
@@ -46,7 +47,7 @@ func TestHandshakes(t *testing.T) {
 
 func TestDoors(t *testing.T) {
 	a := &api{t: t, lists: map[string][]json.RawMessage{}}
-	client := a.serve(time.Second)
+	client := a.serve(patient)
 	stranger := httptest.NewTLSServer(http.NotFoundHandler())
 	defer stranger.Close()
 	// httptest's servers all have one certificate: this one has another.
@@ -74,7 +75,12 @@ func TestDoors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Door{Address: test.address}
-			d.open(t.Context(), Options{Client: client, Timeout: 500 * time.Millisecond, Now: time.Now})
+			timeout := patient
+			if test.cause == DoorTimeout {
+				timeout = 300 * time.Millisecond
+			}
+			d.open(t.Context(), Options{Client: client, Timeout: timeout, Now: time.Now})
+			// Where there is no resolver it takes its time to say so.
 			if d.Cause != test.cause && !(name == "no such name" && d.Cause == DoorTimeout) || (d.Certificate != nil) != (test.cause == "") || (d.Untrusted != "") != test.untrusted {
 				t.Errorf("%+v", d)
 			}
@@ -130,7 +136,7 @@ func TestAgentsAreAskedForTheirVersion(t *testing.T) {
 	for i := range s.Nodes.Value { // nobody is there
 		s.Nodes.Value[i].Status.Addresses[1].Address = "127.0.0.1"
 	}
-	readAgents(t.Context(), Options{Timeout: time.Second}, s)
+	readAgents(t.Context(), Options{Timeout: patient}, s)
 	if len(s.Agents) != 0 {
 		t.Errorf("%v", s.Agents)
 	}

@@ -117,17 +117,19 @@ func maybe[T any](ctx context.Context, o Options, path string) (*T, error) {
 func readProxy(ctx context.Context, o Options) Read[Proxy] {
 	const sets, maps = "/apis/apps/v1/namespaces/" + kubeSystem + "/daemonsets/", "/api/v1/namespaces/" + kubeSystem + "/configmaps/"
 	var p Proxy
-	errs := make([]error, 4)
-	p.KubeProxy, errs[0] = maybe[appsv1.DaemonSet](ctx, o, sets+"kube-proxy")
-	p.KubeProxyConfig, errs[1] = maybe[corev1.ConfigMap](ctx, o, maps+"kube-proxy")
-	p.Cilium, errs[2] = maybe[appsv1.DaemonSet](ctx, o, sets+"cilium")
-	p.CiliumConfig, errs[3] = maybe[corev1.ConfigMap](ctx, o, maps+"cilium-config")
-	for _, err := range errs {
-		if err != nil {
-			return Read[Proxy]{p, err} // one is enough to say: what is missing can change the answer
+	var err error
+	// The first that cannot be read is enough: what it is can change the answer.
+	for _, read := range []func(){
+		func() { p.KubeProxy, err = maybe[appsv1.DaemonSet](ctx, o, sets+"kube-proxy") },
+		func() { p.KubeProxyConfig, err = maybe[corev1.ConfigMap](ctx, o, maps+"kube-proxy") },
+		func() { p.Cilium, err = maybe[appsv1.DaemonSet](ctx, o, sets+"cilium") },
+		func() { p.CiliumConfig, err = maybe[corev1.ConfigMap](ctx, o, maps+"cilium-config") },
+	} {
+		if read(); err != nil {
+			break
 		}
 	}
-	return Read[Proxy]{Value: p}
+	return Read[Proxy]{p, err}
 }
 
 // readEndpoints reads the endpoints of every service with an address.

@@ -1,0 +1,227 @@
+//go:build linux
+
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"homeward/testenv/openstack"
+)
+
+// The exit codes of homeward.
+const (
+	exitDone       = 0
+	exitTaken      = 3
+	exitUnknown    = 4
+	exitDifference = 5
+)
+
+// From an empty project to the values of the load-balancing page and back, by the tool
+// alone.
+func TestFromReserveToReleased(t *testing.T) {
+	s := newSite(t)
+	before := s.has()
+
+	got := s.wants(exitDone, "reserve", "--dry-run")
+	if !strings.Contains(got, "create network edge\n") || !strings.Contains(got, "nothing was changed") || !cmp.Equal(before, s.has()) {
+		t.Fatalf("a dry run says\n%s", got)
+	}
+	if s.exists("homeward.id") {
+		t.Error("a dry run made the owner's id")
+	}
+	s.wants(exitUnknown, "generate")
+	s.wants(exitDifference, "status")
+
+	s.wants(exitDone, "reserve")
+	a := s.allocation()
+	if a.Ingress.Fixed != "192.0.2.10" || a.Ingress.Floating != chosenFloating || a.KubeAPI.Fixed == "" || a.KubeAPI.Floating == "" {
+		t.Fatalf("allocated %+v", a)
+	}
+	s.wants(exitDone, "generate")
+	s.page()
+
+	again := s.report(exitDone, "reserve")
+	if again.Outcome != "reserved" || again.Made+again.Changed+again.Removed != 0 || again.Ingress != a.Ingress || len(again.Objects) != 4+4+2 {
+		t.Errorf("the second reserve says %+v", again)
+	}
+	if r := s.report(exitDone, "status"); r.Outcome != "as-planned" {
+		t.Errorf("status says %+v", r)
+	}
+
+	s.drifts()
+	s.wants(exitDone, "release", "--dry-run")
+	s.wants(exitDone, "release")
+	if diff := cmp.Diff(before, s.has()); diff != "" {
+		t.Errorf("after the release (-before +after):\n%s", diff)
+	}
+	if s.exists("out", "allocation.json") {
+		t.Error("allocation.json is still there")
+	}
+	s.wants(exitDone, "release")
+}
+
+// page compares what is generated with the load-balancing page, byte by byte but for
+// our first line.
+func (s *site) page() {
+	s.t.Helper()
+	want, err := os.ReadFile(filepath.Join("..", "..", "..", "talosgen", "gitops", "testdata", "page", "openstack.values.yaml"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(s.read("out", "argocd", "values.yaml"), "\n")
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		s.t.Errorf("argocd/values.yaml (-page +got):\n%s", diff)
+	}
+}
+
+// drifts changes the plan, the file and the owner, and looks what status says.
+func (s *site) drifts() {
+	s.t.Helper()
+	s.plan(2)
+	if got := s.wants(exitDifference, "status"); !strings.Contains(got, "create port edge-worker-02") {
+		s.t.Errorf("a machine more: %s", got)
+	}
+	s.plan(1)
+	s.wants(exitDone, "status")
+	if err := os.Remove(filepath.Join(s.dir, "out", "allocation.json")); err != nil {
+		s.t.Fatal(err)
+	}
+	if got := s.wants(exitDifference, "status"); !strings.Contains(got, "does not have these addresses") {
+		s.t.Errorf("without the file: %s", got)
+	}
+	s.wants(exitDone, "reserve")
+	mine := s.read("homeward.id")
+	s.write("homeward.id", "fedcba9876543210\n")
+	if got := s.wants(exitTaken, "reserve"); !strings.Contains(got, "same name with another id") {
+		s.t.Errorf("as another owner: %s", got)
+	}
+	s.wants(exitTaken, "status")
+	s.write("homeward.id", mine)
+}
+
+// addresses are one reserved port's, as homeward's JSON has them.
+type addresses struct{ Fixed, Floating string }
+
+// report is the part of -o json that is looked at.
+type report struct {
+	Outcome                string
+	Made, Changed, Removed int
+	KubeAPI, Ingress       addresses
+	Objects                []struct{ Kind, Name, ID string }
+}
+
+func (s *site) report(code int, args ...string) report {
+	s.t.Helper()
+	var r report
+	if err := json.Unmarshal([]byte(s.wants(code, append(args, "-o", "json")...)), &r); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+func (s *site) allocation() (r report) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.read("out", "allocation.json")), &r); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// site is a directory with a plan, a project of its own and the built tool.
+type site struct {
+	t       *testing.T
+	cloud   *openstack.Cloud
+	project *openstack.Project
+	bin     string
+	dir     string
+}
+
+// wants runs the tool in the directory, looks at its exit code and that it shows no
+// secret, and gives its standard output.
+func (s *site) wants(code int, args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), s.bin, args...)
+	cmd.Dir = s.dir
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "OS_") && !strings.HasPrefix(pair, "HOMEWARD_") {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		s.t.Fatalf("%q: exit %d, want %d\n%s\n%s", args, got, code, &stdout, &stderr)
+	}
+	if strings.Contains(stdout.String()+stderr.String(), s.project.Credential.Secret) {
+		s.t.Fatalf("%q shows the secret", args)
+	}
+	return stdout.String()
+}
+
+func (s *site) has() map[openstack.Resource]int {
+	s.t.Helper()
+	h, err := s.cloud.Holdings(s.t.Context(), s.project.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return h.Count()
+}
+
+func (s *site) exists(path ...string) bool {
+	_, err := os.Stat(filepath.Join(append([]string{s.dir}, path...)...))
+	return err == nil
+}
+
+func (s *site) read(path ...string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{s.dir}, path...)...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// plan writes a cluster.yaml with the addresses of the load-balancing page.
+func (s *site) plan(workers int) {
+	s.t.Helper()
+	s.write("cluster.yaml", fmt.Sprintf(`name: edge
+talos: {version: v1.13.9}
+kubernetes: {version: v1.36.3}
+controlplane: {count: 1}
+workers:
+  worker: {count: %d}
+network:
+  cidr: 192.0.2.0/24
+  dns: [198.51.100.53]
+openstack:
+  url: %s
+  external_net: %s
+  region: %s
+  ingress_address: 192.0.2.10
+  ingress_floating_ip: %s
+security:
+  kubernetes: {office: 198.51.100.0/24}
+  talos: {office: 198.51.100.0/24}
+`, workers, s.cloud.Identity(), openstack.ExternalNet, openstack.Region, chosenFloating))
+}
