@@ -35,26 +35,16 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
         SystemdCgroup = false
 `
 
-// cniConfig connects pods with a veth each and gives them addresses that netlab
-// routes to this machine.
-const cniConfig = `{"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "ptp", "ipMasq": false,
-  "ipam": {"type": "host-local", "routes": [{"dst": "0.0.0.0/0"}],
-    "ranges": [[{"subnet": "10.244.%[1]d.0/24", "rangeStart": "10.244.%[1]d.100", "rangeEnd": "10.244.%[1]d.200", "gateway": "10.244.%[1]d.1"}]]}}]}
-`
-
-// cniPlugins is where Debian's containernetworking-plugins are.
-const cniPlugins = "/usr/lib/cni"
-
 // StartContainerd starts the machine's containerd, again after it was killed, and
 // waits until it answers.
 func (m *Machine) StartContainerd(ctx context.Context) error {
-	if err := m.writeEtc("10-lab.conflist", fmt.Sprintf(cniConfig, m.index+1)); err != nil {
+	plugins, err := m.configurePlugin()
+	if err != nil {
 		return err
 	}
-	if err := m.writeEtc("containerd.toml", fmt.Sprintf(containerdConfig, cniPlugins, filepath.Dir(m.etc("x")))); err != nil {
+	if err := m.writeEtc("containerd.toml", fmt.Sprintf(containerdConfig, plugins, filepath.Dir(m.etc("x")))); err != nil {
 		return err
 	}
-	var err error
 	if m.containerd, err = m.start("containerd", "containerd", "--config", m.etc("containerd.toml")); err != nil {
 		return err
 	}

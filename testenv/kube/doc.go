@@ -26,6 +26,9 @@
 // MetalLB's own. There is no scheduler: backends are static pods. The control
 // planes have no kubelet, and so no pod of ours: the VIP does not need it.
 //
+// Pods are connected by a veth each and netlab's routes between the nodes, or, with
+// PluginFlannel, by real flannel over vxlan: one flanneld a node, a process too.
+//
 // The lab needs root, containerd, runc and the CNI plugins of Debian's
 // containernetworking-plugins.
 package kube

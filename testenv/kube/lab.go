@@ -4,6 +4,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type Lab struct {
 	Machines []*Machine
 	// Product is what the product made of the lab's plan.
 	Product *Product
+	// Plugin is what connects pods.
+	Plugin NetworkPlugin
 	// Logs is the directory with one file per program.
 	Logs string
 
@@ -46,6 +49,8 @@ type Options struct {
 	Repository string
 	// Logs is made anew.
 	Logs string
+	// Plugin is what connects pods; empty is PluginPTP.
+	Plugin NetworkPlugin
 	// Progress is told what is being done.
 	Progress io.Writer
 }
@@ -65,7 +70,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{set: set, dir: dir, Logs: o.Logs}
+	l := &Lab{set: set, dir: dir, Logs: o.Logs, Plugin: cmp.Or(o.Plugin, PluginPTP)}
 	build := []struct {
 		what string
 		do   func() error
@@ -78,6 +83,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 		{"control plane", func() error { return l.startControlPlanes(ctx) }},
 		{"objects", func() error { return l.applyObjects(ctx) }},
 		{"nodes", func() error { return l.startMachines(ctx) }},
+		{"pod network", func() error { return l.startPlugin(ctx) }},
 		{"MetalLB", func() error { return l.startMetalLB(ctx) }},
 		{"kube-proxy", func() error { return l.StartProxies(ctx, ProxyNFTables) }},
 		{"services", func() error { return l.WaitServed(ctx) }},

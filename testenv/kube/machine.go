@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,7 +25,9 @@ type Machine struct {
 	root   string
 	mounts *netlab.Mounts
 	// The programs, nil until they have been started.
-	containerd, kubelet, proxy, speaker *Process
+	containerd, kubelet, proxy, speaker, flanneld *Process
+	// flannelBegan is when flanneld was started last.
+	flannelBegan time.Time
 }
 
 // private are the directories that each machine has for itself, at the places

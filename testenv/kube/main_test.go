@@ -22,13 +22,17 @@ func wanted(t *testing.T) {
 	}
 }
 
-func newLab(t *testing.T) *kube.Lab {
+func newLab(t *testing.T) *kube.Lab { return newLabWith(t, kube.PluginPTP, "logs") }
+
+// newLabWith makes a lab whose pods a plugin connects, with its logs in a directory of
+// their own.
+func newLabWith(t *testing.T, plugin kube.NetworkPlugin, logs string) *kube.Lab {
 	t.Helper()
 	wanted(t)
 	repository, err := filepath.Abs(filepath.Join("..", ".."))
 	must(t, err)
 	l, err := kube.New(within(t, 10*time.Minute), kube.Options{
-		Repository: repository, Logs: filepath.Join(repository, "out", "e2e", "logs"), Progress: os.Stderr,
+		Repository: repository, Logs: filepath.Join(repository, "out", "e2e", logs), Plugin: plugin, Progress: os.Stderr,
 	})
 	must(t, err)
 	t.Cleanup(func() {

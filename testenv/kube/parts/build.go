@@ -71,7 +71,11 @@ func (b *builder) ensure(ctx context.Context) (*Set, error) {
 func (b *builder) build(ctx context.Context, s source, p program, file string) error {
 	began := time.Now()
 	stop := b.tell(fmt.Sprintf("building %s %s", p.name, s.version), began)
-	_, err := b.goCommand(ctx, s.dir(b.cache), "build", "-mod=mod", "-trimpath",
+	cgo := "CGO_ENABLED=0"
+	if s.cgo {
+		cgo = "CGO_ENABLED=1"
+	}
+	_, err := b.goCommand(ctx, s.dir(b.cache), cgo, "build", "-mod=mod", "-trimpath",
 		"-ldflags", "-s -w "+s.ldflags, "-o", file+".new", p.pkg)
 	stop()
 	if err != nil {
@@ -104,13 +108,13 @@ func (b *builder) tell(what string, began time.Time) (stop func()) {
 	return func() { close(ended); <-done }
 }
 
-// goCommand runs the go command and gives its standard output; the error quotes
-// its standard error. The programs are static: they run in mount namespaces and
-// images where nothing else may be.
-func (b *builder) goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// goCommand runs the go command with a variable and gives its standard output; the
+// error quotes its standard error. The programs are static, where they can be: they
+// run in mount namespaces and images where nothing else may be.
+func (b *builder) goCommand(ctx context.Context, dir, variable string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	cmd.Env = append(os.Environ(), variable, "GOWORK=off")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var stdout, stderr bytes.Buffer

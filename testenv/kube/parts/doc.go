@@ -1,4 +1,4 @@
-// Package parts builds the programs of a real cluster (Kubernetes, etcd, MetalLB)
+// Package parts builds the programs of a real cluster (Kubernetes, etcd, MetalLB, flannel)
 // from the Go module proxy and keeps them in a cache, so that the lab needs no
 // container registry and no download page.
 //

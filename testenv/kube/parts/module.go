@@ -18,7 +18,7 @@ type downloaded struct{ GoMod, Dir, Error string }
 // download gets a module, or finds it in the module cache.
 func (b *builder) download(ctx context.Context, module, version string) (downloaded, error) {
 	var d downloaded
-	text, err := b.goCommand(ctx, b.cache, "mod", "download", "-json", module+"@"+version)
+	text, err := b.goCommand(ctx, b.cache, "CGO_ENABLED=0", "mod", "download", "-json", module+"@"+version)
 	if jsonErr := json.Unmarshal(text, &d); jsonErr == nil && d.Error != "" {
 		return d, fmt.Errorf("downloading %s@%s: %s", module, version, d.Error)
 	}
@@ -70,6 +70,9 @@ func moduleText(s source, theirs []byte) ([]byte, error) {
 		steps = append(steps, ours.AddGodebug(g.Key, g.Value))
 	}
 	steps = append(steps, ours.AddRequire(s.module, s.version))
+	for _, m := range s.newer {
+		steps = append(steps, ours.AddRequire(m.Path, m.Version))
+	}
 	if s.staging {
 		staged := "v0" + strings.TrimPrefix(s.version, "v1")
 		replaced := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/module"
 )
 
 func TestModuleText(t *testing.T) {
@@ -25,6 +26,11 @@ func TestModuleText(t *testing.T) {
 			source: source{name: "kubernetes", module: "k8s.io/kubernetes", version: "v1.36.3", staging: true},
 			theirs: "module k8s.io/kubernetes\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/api v0.0.0\n\tk8s.io/klog/v2 v2.140.0\n\texample.com/x v0.0.0\n)\n",
 			want:   "module homeward.invalid/lab/kubernetes\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/api => k8s.io/api v0.36.3\n",
+		},
+		"a later version of what it requires": {
+			source: source{name: "flannel", module: "example.com/flannel", version: "v0.28.4", newer: []module.Version{{Path: "example.com/cloud", Version: "v1.3.190"}}},
+			theirs: "module example.com/flannel\n\ngo 1.25.0\n\nrequire example.com/cloud v1.3.79\n",
+			want:   "module homeward.invalid/lab/flannel\n\ngo 1.25.0\n\nrequire (\n\texample.com/flannel v0.28.4\n\texample.com/cloud v1.3.190\n)\n",
 		},
 		"staging modules that are none": {
 			source: source{name: "kubernetes", module: "k8s.io/kubernetes", version: "v1.36.3", staging: true},

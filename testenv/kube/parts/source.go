@@ -1,13 +1,21 @@
 package parts
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/mod/module"
+)
 
 // Versions of what is built. MetalLB v0.16.2 cannot be: it requires a version of
-// frr-k8s that the module proxy does not serve.
+// frr-k8s that the module proxy does not serve. flannel v0.28.10 cannot be either, for
+// a cloud's library. The plugin that gives pods a flannel network is the one that the
+// CNI project had until 0.9.1: its later home is not served.
 const (
-	Kubernetes = "v1.36.3"
-	Etcd       = "v3.6.8"
-	MetalLB    = "v0.15.2"
+	Kubernetes    = "v1.36.3"
+	Etcd          = "v3.6.8"
+	MetalLB       = "v0.15.2"
+	Flannel       = "v0.28.4"
+	FlannelPlugin = "v0.9.1"
 )
 
 // source is one Go module whose main packages are built.
@@ -19,6 +27,12 @@ type source struct {
 	// which its own repository replaces by directories; published they have the
 	// version v0 of the same minor.
 	staging bool
+	// newer are modules to take at a later version than the module asks for, which
+	// the proxy does not serve.
+	newer []module.Version
+	// cgo says that it has C code in it, and so needs a C compiler and the machine's
+	// libraries.
+	cgo     bool
 	ldflags string
 	// programs are the main packages by the name of the program.
 	programs []program
@@ -52,10 +66,24 @@ func sources() []source {
 				{"metallb-speaker", metallbModule + "/speaker"},
 			},
 		},
+		{
+			name: "flannel", module: flannelModule, version: Flannel, cgo: true,
+			newer:    []module.Version{{Path: "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common", Version: "v1.3.190"}},
+			ldflags:  "-X " + flannelModule + "/pkg/version.Version=" + Flannel,
+			programs: []program{{"flanneld", flannelModule}},
+		},
+		{
+			name: "cni-flannel", module: cniModule, version: FlannelPlugin,
+			programs: []program{{"flannel", cniModule + "/plugins/meta/flannel"}},
+		},
 	}
 }
 
-const metallbModule = "go.universe.tf/metallb"
+const (
+	metallbModule = "go.universe.tf/metallb"
+	flannelModule = "github.com/flannel-io/flannel"
+	cniModule     = "github.com/containernetworking/plugins"
+)
 
 // kubernetesVersion is what the release build stamps in. Without it the programs
 // call themselves v0.0.0, and the API server refuses to emulate that.
