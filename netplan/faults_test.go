@@ -8,9 +8,6 @@ import (
 	"homeward/netplan"
 )
 
-// Every row of the table of refusals, and what else must not pass: exactly one
-// fault each, at the field that should change, with the value that would be
-// right.
 // marked gives the plan a CNI and one bit to mark with.
 func marked(cni string, bit uint32) func(*netplan.Spec) {
 	return func(s *netplan.Spec) {
@@ -43,6 +40,9 @@ func TestNumbersThatNeighboursLeave(t *testing.T) {
 	}
 }
 
+// Every row of the table of refusals, and what else must not pass: exactly one
+// fault each, at the field that should change, with the value that would be
+// right.
 func TestResolveRefuses(t *testing.T) {
 	const ext, cluster = "proxmox.network.external", "proxmox.network.cluster"
 	type S = netplan.Spec

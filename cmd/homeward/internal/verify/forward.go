@@ -43,11 +43,20 @@ func forwarding(s *Snapshot, n *notes) {
 		n.remedy("bring the plan's kubernetes.cni to what runs", "")
 	}
 	if p.KubeProxy == nil {
-		if !replaced {
+		switch {
+		case replaced:
+		case s.Plan.Kubernetes.KubeProxyReplacement && s.Plan.Kubernetes.CNI != "cilium":
+			n.warn("there is no DaemonSet %s/kube-proxy: as the plan has forced, something else forwards, which may bypass connection marks", kubeSystem)
+			n.remedy("run kube-proxy, and take kubernetes.kube_proxy_replacement out of the plan", "")
+		default:
 			n.unknown("there is no DaemonSet %s/kube-proxy, so what forwards services is not known", kubeSystem)
 			n.remedy("look on a node what forwards: kube-proxy in nftables or iptables mode keeps the marks", "")
 		}
 		return
+	}
+	if s.Plan.Kubernetes.KubeProxyReplacement && !replaced {
+		n.warn("kube-proxy runs, and the plan has kubernetes.kube_proxy_replacement")
+		n.remedy("take kubernetes.kube_proxy_replacement out of the plan", "")
 	}
 	s.kubeProxy(n, p)
 }

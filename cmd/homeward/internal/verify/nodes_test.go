@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"homeward/netplan"
 )
 
 // The machines of the base plan by their place.
@@ -143,6 +145,11 @@ func TestReturnPathSpec(t *testing.T) {
 		{name: "no static pod", want: Fail, seen: "it is no static pod", change: func(_ *testing.T, s *Snapshot) { s.ReturnPath.Value[w1].Annotations = nil }},
 		{name: "a label less", want: Fail, seen: `label app.kubernetes.io/name is "", not "homeward-return-path"`, change: func(_ *testing.T, s *Snapshot) {
 			s.ReturnPath.Value[w1].Labels = map[string]string{"app.kubernetes.io/managed-by": "homeward", "app.kubernetes.io/part-of": "homeward", "app.kubernetes.io/component": "return-path"}
+		}},
+		{name: "a plan that cannot render it", want: Unknown, seen: "kubernetes.version", remedy: "homeward plan", change: func(_ *testing.T, s *Snapshot) {
+			bare := *s.Plan
+			bare.Kubernetes.Version, bare.Agent.Image, bare.ReturnPath = "", "", &netplan.ReturnPath{Pod: netplan.PodNFT}
+			s.Plan = &bare
 		}},
 		{name: "nothing to compare", want: Unknown, seen: "no such pod", change: func(_ *testing.T, s *Snapshot) { s.ReturnPath.Value = nil }},
 	})

@@ -79,6 +79,7 @@ func TestKubeProxy(t *testing.T) {
 	const head = "apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n"
 	planned := []string{"v1.36.3}", "v1.36.3, cni: cilium}"}
 	forced := []string{"v1.36.3}", "v1.36.3, cni: cilium, kube_proxy_replacement: true}\nreturn_path: {force: true}"}
+	otherForced := []string{"v1.36.3}", "v1.36.3, cni: calico, kube_proxy_replacement: true}\nreturn_path: {force: true}"}
 	judge(t, "kube-proxy", []planted{
 		{name: "nftables by a flag", want: Pass, seen: "kube-proxy in mode nftables (its flags)"},
 		{name: "nothing said", want: Pass, seen: "mode iptables (its flags, by default)", change: args(`"-v=2"`)},
@@ -98,6 +99,9 @@ func TestKubeProxy(t *testing.T) {
 			s.Proxy.Value.KubeProxy.Status = appsv1.DaemonSetStatus{NumberReady: 3, DesiredNumberScheduled: 4}
 		}},
 		{name: "nothing", want: Unknown, seen: "what forwards services is not known", change: alone(func(*testing.T, *Snapshot) {})},
+		{name: "nothing, where the plan has forced a replacement", want: Warn, seen: "as the plan has forced, something else forwards", edits: otherForced, change: alone(func(*testing.T, *Snapshot) {})},
+		{name: "nothing, where the plan has forced Cilium", want: Unknown, seen: "what forwards services is not known", edits: forced, change: alone(func(*testing.T, *Snapshot) {})},
+		{name: "kube-proxy, where the plan has forced a replacement", want: Warn, seen: "kube-proxy runs, and the plan has", edits: otherForced},
 		{name: "Cilium beside it", want: Pass, seen: "Cilium without kube-proxy replacement", edits: planned, change: cilium("false")},
 		{name: "Cilium, not planned", want: Warn, seen: "Cilium runs, and the plan has kubernetes.cni flannel", change: cilium("false")},
 		{name: "Cilium, planned and not there", want: Warn, seen: "there is no DaemonSet kube-system/cilium", edits: planned},
