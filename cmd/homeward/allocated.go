@@ -46,17 +46,17 @@ func (t *tool) allocated(plan *netplan.Plan, planFile, path string) (*netplan.Pl
 	return completed, nil
 }
 
-// settled gives the plan that generate renders: with every address known, or the error
-// that says which are not.
-func (t *tool) settled(plan *netplan.Plan, f generateFlags) (*netplan.Plan, error) {
-	path := filepath.Join(f.out, allocation.FileName)
-	completed, err := t.allocated(plan, f.file, path)
+// settled gives the plan with every address known, or an error that says which are not,
+// and what therefore is not done. file is the cluster.yaml, out the generated tree.
+func (t *tool) settled(plan *netplan.Plan, file, out, undone string) (*netplan.Plan, error) {
+	path := filepath.Join(out, allocation.FileName)
+	completed, err := t.allocated(plan, file, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if plan.Complete() == nil {
 			t.log.Warn(fmt.Sprintf("%s is missing: the addresses are those that the plan chooses, and nothing is reserved yet", path))
 			return plan, nil
 		}
-		return nil, &coded{exitUnknown, unallocated(plan, f, path)}
+		return nil, &coded{exitUnknown, unallocated(plan, file, out, undone)}
 	}
 	return completed, err
 }
@@ -73,19 +73,19 @@ var needs = map[string]string{
 // unallocated says which files lack what. Files with empty addresses would be applied
 // by somebody, and a tree with some of its files missing would lose those that an
 // earlier run wrote: so none is written.
-func unallocated(plan *netplan.Plan, f generateFlags, path string) error {
+func unallocated(plan *netplan.Plan, file, out, undone string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "nothing is written: %s is missing, and these addresses are not known without it\n", path)
+	fmt.Fprintf(&b, "%s: %s is missing, and these addresses are not known without it\n", undone, filepath.Join(out, allocation.FileName))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(slices.Values(plan.Unallocated())) {
 		fmt.Fprintf(w, "  %s\tfor %s\n", name, needs[name])
 	}
 	w.Flush() // into memory: cannot fail
 	where := ""
-	if f.out != defaultOut {
-		where = " --out " + f.out
+	if out != defaultOut {
+		where = " --out " + out
 	}
-	fmt.Fprintf(&b, "run homeward reserve -f %s%s, which allocates them and keeps them there, or choose all four in the section openstack", f.file, where)
+	fmt.Fprintf(&b, "run homeward reserve -f %s%s, which allocates them and keeps them there, or choose all four in the section openstack", file, where)
 	return errors.New(b.String())
 }
 

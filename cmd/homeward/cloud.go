@@ -52,19 +52,31 @@ type cloudSite struct {
 	file string
 }
 
-// connectCloud logs in to the plan's cloud. The owner has no id where the plan's
-// directory has none.
+// connectCloud logs in to the plan's cloud, and prints what stands in the way.
 func (t *tool) connectCloud(ctx context.Context, f *lookFlags, result *load.Result) (*cloudSite, error) {
+	s, err := t.cloudOf(ctx, f, result)
+	switch {
+	case err == nil:
+		return s, nil
+	case codeOf(err) == exitUsage:
+		return nil, t.refuse(f.output, err)
+	}
+	return nil, t.fail(f.output, err)
+}
+
+// cloudOf logs in to the plan's cloud. The owner has no id where the plan's directory
+// has none.
+func (t *tool) cloudOf(ctx context.Context, f *lookFlags, result *load.Result) (*cloudSite, error) {
 	access, warnings, err := load.OpenStackAccess(f.file, result.Spec.OpenStack, os.Getenv)
 	if err != nil {
-		return nil, t.refuse(f.output, err)
+		return nil, &coded{exitUsage, err}
 	}
 	for _, w := range warnings {
 		t.log.Warn(w.Path + ": " + w.Message)
 	}
 	id, err := ownerid.Load(filepath.Dir(f.file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, t.fail(f.output, &coded{exitUsage, err})
+		return nil, &coded{exitUsage, err}
 	}
 	p := newProgress(t.err)
 	p.step("logging in")
@@ -78,7 +90,7 @@ func (t *tool) connectCloud(ctx context.Context, f *lookFlags, result *load.Resu
 		},
 	})
 	if err != nil {
-		return nil, t.fail(f.output, err)
+		return nil, outcomeOf(err)
 	}
 	return &cloudSite{progress: p, file: filepath.Join(f.out, allocation.FileName), Cluster: &openstack.Cluster{
 		Plan: result.Plan, API: client, Log: t.log, Sleep: ledger.Sleep,
@@ -176,6 +188,12 @@ func (t *tool) statusCloud(ctx context.Context, f *lookFlags, result *load.Resul
 	if err != nil {
 		return err
 	}
+	report := s.status(ctx)
+	return errors.Join(cloudCode(report), t.showCloud(f.output, report))
+}
+
+// status is what the cloud has of the plan, as it differs from it.
+func (s *cloudSite) status(ctx context.Context) *allocation.Report {
 	s.progress.step("reading what there is")
 	res := s.Status(ctx)
 	s.progress.end()
@@ -192,7 +210,7 @@ func (t *tool) statusCloud(ctx context.Context, f *lookFlags, result *load.Resul
 			report.Outcome = allocation.Differs
 		}
 	}
-	return errors.Join(cloudCode(report), t.showCloud(f.output, report))
+	return report
 }
 
 // cloudCode is the exit code of how it ended; its text has been said.

@@ -76,7 +76,7 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	if err != nil {
 		return faulty(err)
 	}
-	plan, err := t.settled(result.Plan, f)
+	plan, err := t.settled(result.Plan, f.file, f.out, "nothing is written")
 	if err != nil {
 		return err
 	}

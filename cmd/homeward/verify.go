@@ -29,14 +29,16 @@ type verifyFlags struct {
 
 const verifyLong = `Hold the living cluster against the plan: nodes, their addresses and return-path pods,
 MetalLB's pools, announcements and speakers, services and their addresses, the API's
-address and certificate, what forwards, and where a token for Proxmox is given what is
-reserved there. Each check says what was seen, why it matters and what to do.
+address and certificate, what forwards, and where a token for Proxmox or a credential
+for OpenStack is given what is reserved there. Each check says what was seen, why it
+matters and what to do.
 
 It only reads, from the API server of the kubeconfig (without --kubeconfig: the one that
 kubectl would ask), and by connecting to the API's address and to every TCP port of every
 LoadBalancer service from here. Run it from a client behind the external router: from
 the services' own segment, or from a node, answers prove nothing of the return path, and
-there is a warning. --rbac prints a service account that may read what is needed and
+there is a warning. On OpenStack the addresses are those of allocation.json, which
+homeward reserve writes, and what is asked are the floating IPs. --rbac prints a service account that may read what is needed and
 nothing else, with the commands that make a kubeconfig of it.
 
 A check that could not be made (no right, no such kind, no answer) is unknown, never
@@ -128,8 +130,9 @@ func (t *tool) verify(ctx context.Context, f *verifyFlags) error {
 	if err != nil {
 		return t.refuse(f.output, err)
 	}
-	if result.Plan.OpenStack != nil {
-		return t.refuse(f.output, usage("the plan is for OpenStack, and verify checks clusters on Proxmox: it knows neither ports nor floating IPs"))
+	plan, err := t.settled(result.Plan, f.file, f.out, "nothing is verified")
+	if err != nil {
+		return t.fail(f.output, err)
 	}
 	client, err := kube.Open(kube.Options{
 		Kubeconfig: f.kubeconfig, Context: f.context, UserAgent: "homeward/" + toolVersion(), Timeout: f.timeout,
@@ -137,7 +140,7 @@ func (t *tool) verify(ctx context.Context, f *verifyFlags) error {
 	if err != nil {
 		return t.fail(f.output, usage("--kubeconfig: %w", err))
 	}
-	s, err := t.gather(ctx, f, result, client)
+	s, err := t.gather(ctx, f, result, plan, client)
 	if err != nil {
 		return t.fail(f.output, err)
 	}

@@ -91,6 +91,46 @@ func TestVerifyWithoutRightsIsUnknown(t *testing.T) {
 	}
 }
 
+// On OpenStack the plan is that of the last reserve, and the cloud is asked only with a
+// credential.
+func TestVerifyOnOpenStack(t *testing.T) {
+	c := newCloud(t)
+	config := kubeconfigOf(t, refusing(t), "{token: "+secretToken+"}")
+	args := []string{"-f", c.file, "--out", c.out, "--kubeconfig", config, "--timeout", "1s"}
+	none := homeward(t, append([]string{"verify"}, args...)...)
+	if none.code != int(exitUnknown) || !strings.Contains(none.err, "nothing is verified") || !strings.Contains(none.err, "run homeward reserve -f "+c.file+" --out "+c.out) {
+		t.Errorf("before the first reserve: %d\n%s", none.code, none.err)
+	}
+	c.reserved(nil).generate(exitDone)
+	seen := func(id string) string {
+		r, _ := verifiedBy(t, exitUnknown, args...)
+		for _, f := range r.Checks {
+			if f.ID == id {
+				return string(f.Result) + ": " + strings.Join(f.Seen, "; ")
+			}
+		}
+		return "there is no check " + id
+	}
+	for id, want := range map[string]string{
+		"reservation":       "unknown: no credential for OpenStack is given, so it was not asked",
+		"generated-files":   "pass: " + c.out + " is what this plan makes",
+		"return-path-ready": "skipped: no machine of the plan needs one",
+	} {
+		if got := seen(id); !strings.HasPrefix(got, want) {
+			t.Errorf("%s is %q, want %q", id, got, want)
+		}
+	}
+	t.Setenv(load.EnvCredentialID, strings.Repeat("d3f0", 8))
+	if got := seen("reservation"); !strings.Contains(got, "unknown: ") || !strings.Contains(got, "has no secret") {
+		t.Errorf("with half of a credential: %s", got)
+	}
+	c.plan("https://openstack.example.edu:5000/v3", "http://127.0.0.1:1/v3")
+	t.Setenv(load.EnvCredentialSecret, "do-not-tell-either")
+	if got := seen("reservation"); !strings.HasPrefix(got, "unknown: ") || !strings.Contains(got, "127.0.0.1:1") || strings.Contains(got, "do-not-tell") {
+		t.Errorf("without Keystone: %s", got)
+	}
+}
+
 // The codes of several checks: unknown is worse than failed, and a warning is neither.
 func TestVerifyExitCodes(t *testing.T) {
 	finding := func(r verify.Result) verify.Finding { return verify.Finding{ID: string(r), Result: r} }

@@ -70,16 +70,28 @@ func (s *Snapshot) closedDoor(n *notes, d Door) {
 	case d.Cause == DoorTimeout && s.restricted():
 		n.unknown("%s (%s) did not answer here, and security.kubernetes lets in only some: perhaps not this machine", d.Name, d.Address)
 		n.remedy("verify from a machine that security.kubernetes lets in", "")
+	case d.Cause == DoorTimeout && s.onOpenStack():
+		n.fail("%s (%s) does not answer, and without security.kubernetes the security group lets nobody in there", d.Name, d.Address)
+		n.remedy("say under security.kubernetes who may, then reserve", "homeward reserve -f "+s.File)
 	case d.Cause == DoorNoWay:
 		n.unknown("%s (%s) cannot be reached from here: %s", d.Name, d.Address, plain(d.Text))
 		n.remedy("verify from a machine that has a way there", "")
 	case d.Cause == DoorNoTLS:
 		n.fail("%s (%s) is answered by something that is no API server: %s", d.Name, d.Address, plain(d.Text))
-		n.remedy("find who has that address, from a Proxmox host", "homeward-agent host --plan "+s.Out+"/plan.json --check")
+		s.whoHasIt(n)
 	default:
 		n.fail("%s (%s) does not answer: %s", d.Name, d.Address, d.Cause)
 		n.remedy("see which control plane holds the VIP, and whether etcd has a quorum", "talosctl --nodes CONTROLPLANE get addresses")
 	}
+}
+
+// whoHasIt is the remedy of an address that answers for somebody else.
+func (s *Snapshot) whoHasIt(n *notes) {
+	if s.onOpenStack() {
+		n.remedy("see which port has the floating IP", "homeward status -f "+s.File+" --out "+s.Out)
+		return
+	}
+	n.remedy("find who has that address, from a Proxmox host", "homeward-agent host --plan "+s.Out+"/plan.json --check")
 }
 
 // restricted says that the plan lets in only some to the API.
@@ -109,7 +121,7 @@ func (s *Snapshot) certificate(n *notes, d Door) {
 		n.remedy("use a kubeconfig with the cluster's CA", "talosctl kubeconfig")
 	case d.Untrusted != "":
 		n.fail("%s (%s): its certificate is not of this cluster: %s", d.Name, d.Address, plain(d.Untrusted))
-		n.remedy("find who has that address, from a Proxmox host", "homeward-agent host --plan "+s.Out+"/plan.json --check")
+		s.whoHasIt(n)
 	case left < lifetime/expiring:
 		n.warn("%s (%s): its certificate ends on %s", d.Name, d.Address, d.Certificate.NotAfter.UTC().Format(time.DateOnly))
 		n.remedy("see why Talos has not renewed it", "talosctl --nodes CONTROLPLANE logs kube-apiserver")

@@ -44,6 +44,9 @@ func Check(s *Snapshot, allowed map[string]bool) Report {
 		var n notes
 		c.look(s, &n)
 		f := n.finding(c)
+		if m, ok := meaningOnOpenStack[c.id]; ok && s.onOpenStack() {
+			f.Title, f.Why = m.title, m.why
+		}
 		f.Allowed = f.Result == Unknown && allowed[c.id]
 		r.Counts[f.Result]++
 		r.Checks = append(r.Checks, f)

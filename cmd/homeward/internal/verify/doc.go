@@ -1,6 +1,6 @@
 // Package verify holds a living cluster against its plan: nodes and their addresses,
 // the return-path pod, MetalLB's pools, announcements and speakers, services and their
-// addresses, the API's address, what forwards, and what Proxmox has reserved.
+// addresses, the API's address, what forwards, and what the provider has reserved.
 //
 // [Gather] reads everything once into a [Snapshot], and changes nothing. [Check] is a
 // pure function of a snapshot: each check says what it saw, why that matters and what

@@ -107,10 +107,11 @@ func noteNear(doors []Door) {
 	}
 }
 
-// plannedDoors are the VIP and, where it is another, the endpoint.
+// plannedDoors are the VIP and, where it is another, the endpoint. Where a reserved
+// port has the VIP it is for the machines alone, and the endpoint is the floating IP.
 func plannedDoors(p *netplan.Plan) []Door {
 	var doors []Door
-	if p.KubeAPI.VIP.IsValid() {
+	if p.KubeAPI.VIP.IsValid() && !p.KubeAPI.Port {
 		address := net.JoinHostPort(p.KubeAPI.VIP.String(), strconv.Itoa(netplan.PortKubernetesAPI))
 		doors = append(doors, Door{Name: "the API's VIP", Address: address, Planned: true})
 	}

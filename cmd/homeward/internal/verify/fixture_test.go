@@ -57,7 +57,11 @@ proxmox:
 // planOf loads the base plan, edited: old and new texts in pairs.
 func planOf(t testing.TB, edits ...string) *netplan.Plan {
 	t.Helper()
-	text := basePlan
+	return planFrom(t, basePlan, edits...)
+}
+
+func planFrom(t testing.TB, text string, edits ...string) *netplan.Plan {
+	t.Helper()
 	for i := 0; i+1 < len(edits); i += 2 {
 		if !strings.Contains(text, edits[i]) {
 			t.Fatalf("the plan has no %q", edits[i])
@@ -78,17 +82,33 @@ var taken = time.Date(2026, 11, 30, 22, 0, 0, 0, time.UTC)
 func healthy(t testing.TB, edits ...string) *Snapshot {
 	t.Helper()
 	p := planOf(t, edits...)
+	s := nodesOf(t, p)
+	s.Reservation = Reservation{Asked: true, Status: &reservation.Status{Owner: ledger.Owner{ID: "x", Cluster: "edge"}, Reservations: []reservation.Reservation{{Address: "203.0.113.75", Ours: true}}}}
+	if p.External != nil && len(p.External.IngressPool) > 0 {
+		s.Pools.Value = []Pool{poolOf(t, "ingress", `{"addresses": ["203.0.113.75-203.0.113.78"]}`)}
+		s.L2.Value = []Advertisement{adOf(t, "ingress", `{"ipAddressPools": ["ingress"]}`)}
+	}
+	addService(t, s, "ingress", "traefik", `{"type": "LoadBalancer", "ports": [{"port": 443}]}`, "203.0.113.75")
+	certificate := certificateFor(t, taken.Add(-time.Hour), taken.Add(time.Hour), p.KubeAPI.SANs...)
+	s.Doors = []Door{{Name: "the API's VIP", Address: "203.0.113.79:6443", Planned: true, Certificate: certificate}, {Name: "an API server", Address: "10.0.0.11:6443", Certificate: certificate}}
+	return s
+}
+
+// nodesOf is a snapshot with the nodes of a plan, and what runs on them.
+func nodesOf(t testing.TB, p *netplan.Plan) *Snapshot {
+	t.Helper()
 	s := &Snapshot{
 		Plan: p, Taken: taken, Tool: "v1.2.3", File: "cluster.yaml", Out: "out", Namespace: "metallb-system", Server: "https://203.0.113.79:6443",
 		Here: []netip.Addr{netip.MustParseAddr("198.51.100.10")}, Version: Read[Version]{Value: Version{GitVersion: "v1.36.3"}},
 		Endpoints: map[ServiceKey]Read[map[string]int]{}, Agents: map[string]AgentInfo{},
-		Files:       Files{There: true, Format: outdir.Format, Known: outdir.Format},
-		Reservation: Reservation{Asked: true, Status: &reservation.Status{Owner: ledger.Owner{ID: "x", Cluster: "edge"}, Reservations: []reservation.Reservation{{Address: "203.0.113.75", Ours: true}}}},
+		Files: Files{There: true, Format: outdir.Format, Known: outdir.Format},
 	}
 	var servers []string
 	for i, m := range p.Machines {
-		address := fmt.Sprintf("10.0.0.%d", 11+i)
-		s.Nodes.Value = append(s.Nodes.Value, nodeOf(p, m, address))
+		address := p.Cluster.CIDR.Addr().As4()
+		address[3] = byte(11 + i)
+		own := netip.AddrFrom4(address).String()
+		s.Nodes.Value = append(s.Nodes.Value, nodeOf(p, m, own))
 		if p.MarksConnections(m) {
 			s.ReturnPath.Value = append(s.ReturnPath.Value, pathPod(t, p, m))
 		}
@@ -96,21 +116,14 @@ func healthy(t testing.TB, edits ...string) *Snapshot {
 			s.MetalLB.Value = append(s.MetalLB.Value, metallbPod("speaker-"+m.Name, "speaker", m.Name))
 		}
 		if m.Role == netplan.RoleControlPlane {
-			servers = append(servers, address)
+			servers = append(servers, own)
 		}
 	}
 	s.MetalLB.Value = append(s.MetalLB.Value, metallbPod("controller", "controller", p.Machines[0].Name))
 	s.MetalLBNamespace.Value = decode[*corev1.Namespace](t, `{"metadata": {"name": "metallb-system", "labels": {
 		"pod-security.kubernetes.io/enforce": "privileged", "pod-security.kubernetes.io/audit": "privileged", "pod-security.kubernetes.io/warn": "privileged"}}}`)
-	if p.External != nil && len(p.External.IngressPool) > 0 {
-		s.Pools.Value = []Pool{poolOf(t, "ingress", `{"addresses": ["203.0.113.75-203.0.113.78"]}`)}
-		s.L2.Value = []Advertisement{adOf(t, "ingress", `{"ipAddressPools": ["ingress"]}`)}
-	}
-	addService(t, s, "ingress", "traefik", `{"type": "LoadBalancer", "ports": [{"port": 443}]}`, "203.0.113.75")
 	s.Proxy.Value.KubeProxy = decode[*appsv1.DaemonSet](t, `{"spec": {"template": {"spec": {"containers": [{"command": ["kube-proxy", "--proxy-mode=nftables"]}]}}}}`)
 	s.APIEndpoints.Value = []discoveryv1.EndpointSlice{apiSlice(t, servers...)}
-	certificate := certificateFor(t, taken.Add(-time.Hour), taken.Add(time.Hour), p.KubeAPI.SANs...)
-	s.Doors = []Door{{Name: "the API's VIP", Address: "203.0.113.79:6443", Planned: true, Certificate: certificate}, {Name: "an API server", Address: "10.0.0.11:6443", Certificate: certificate}}
 	return s
 }
 
@@ -274,9 +287,15 @@ type planted struct {
 // judge plants each fault in a healthy snapshot and asks one check.
 func judge(t *testing.T, id string, list []planted) {
 	t.Helper()
+	judgeIn(t, func(t *testing.T, edits ...string) *Snapshot { return healthy(t, edits...) }, id, list)
+}
+
+// judgeIn does so in a snapshot of another make.
+func judgeIn(t *testing.T, make func(t *testing.T, edits ...string) *Snapshot, id string, list []planted) {
+	t.Helper()
 	for _, p := range list {
 		t.Run(p.name, func(t *testing.T) {
-			s := healthy(t, p.edits...)
+			s := make(t, p.edits...)
 			if p.change != nil {
 				p.change(t, s)
 			}

@@ -45,6 +45,8 @@ func forwarding(s *Snapshot, n *notes) {
 	if p.KubeProxy == nil {
 		switch {
 		case replaced:
+		case s.onOpenStack():
+			n.saw("there is no DaemonSet %s/kube-proxy; on OpenStack there are no marks that what forwards could bypass", kubeSystem)
 		case s.Plan.Kubernetes.KubeProxyReplacement && s.Plan.Kubernetes.CNI != "cilium":
 			n.warn("there is no DaemonSet %s/kube-proxy: as the plan has forced, something else forwards, which may bypass connection marks", kubeSystem)
 			n.remedy("run kube-proxy, and take kubernetes.kube_proxy_replacement out of the plan", "")
@@ -67,6 +69,10 @@ func (s *Snapshot) cilium(n *notes, p Proxy) (replaced bool) {
 	if s.Plan.Kubernetes.CNI != "cilium" {
 		n.warn("Cilium runs, and the plan has kubernetes.cni %s", s.Plan.Kubernetes.CNI)
 		n.remedy("bring the plan's kubernetes.cni to what runs", "")
+	}
+	if s.onOpenStack() {
+		n.saw("Cilium runs; on OpenStack there are no marks that it could bypass")
+		return p.KubeProxy == nil
 	}
 	if p.CiliumConfig == nil {
 		n.unknown("there is no ConfigMap %s/cilium-config, so whether Cilium replaces kube-proxy is not known", kubeSystem)

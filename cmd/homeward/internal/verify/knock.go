@@ -15,6 +15,9 @@ import (
 // Knock is what came of TCP handshakes with one address and port of a service.
 type Knock struct {
 	Service ServiceKey
+	// Address is the service's. Target is where clients reach it: on OpenStack that is
+	// the floating IP.
+	Address netip.Addr
 	Target  netip.AddrPort
 	// Attempts were made; Answered of them were, and Unknown failed on this machine.
 	Attempts, Answered, Unknown int64
@@ -36,22 +39,28 @@ const (
 // knock shakes hands with every TCP port of every service that has an address, from
 // here.
 func knock(ctx context.Context, s *Snapshot) Read[[]Knock] {
-	var all []Knock
-	for _, b := range s.balanced() {
-		for _, a := range b.addresses {
-			for _, p := range b.service.Spec.Ports {
-				if (p.Protocol == corev1.ProtocolTCP || p.Protocol == "") && p.Port > 0 && p.Port <= 65535 {
-					all = append(all, Knock{Service: b.key, Target: netip.AddrPortFrom(a, uint16(p.Port))})
-				}
-			}
-		}
-	}
+	all := s.toKnock()
 	for some := range slices.Chunk(all, probe.MaxTargets/2) {
 		if err := knockSome(ctx, some); err != nil {
 			return Read[[]Knock]{all, err}
 		}
 	}
 	return Read[[]Knock]{Value: all}
+}
+
+// toKnock are the handshakes to be made.
+func (s *Snapshot) toKnock() []Knock {
+	var all []Knock
+	for _, b := range s.balanced() {
+		for _, a := range b.addresses {
+			for _, p := range b.service.Spec.Ports {
+				if (p.Protocol == corev1.ProtocolTCP || p.Protocol == "") && p.Port > 0 && p.Port <= 65535 {
+					all = append(all, Knock{Service: b.key, Address: a, Target: netip.AddrPortFrom(outsideOf(s.Plan, a), uint16(p.Port))})
+				}
+			}
+		}
+	}
+	return all
 }
 
 func knockSome(ctx context.Context, some []Knock) error {

@@ -32,7 +32,7 @@ func metallbChecks() []check {
 // hasPool says that the plan has addresses for services; where it has none the check
 // is skipped.
 func (s *Snapshot) hasPool(n *notes) bool {
-	if s.Plan.External != nil && len(s.Plan.External.IngressPool) > 0 {
+	if len(s.Plan.ServicePool()) > 0 {
 		return true
 	}
 	n.skip("the plan has no ingress pool")

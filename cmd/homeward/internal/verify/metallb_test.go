@@ -93,7 +93,7 @@ func TestMetalLBPool(t *testing.T) {
 		{name: "overlaps", want: Fail, seen: "pools metallb-system/b and metallb-system/ingress overlap", change: pools(planned, pool("b", `{"addresses": ["203.0.113.78/32"]}`))},
 		{name: "elsewhere", want: Warn, seen: "192.0.2.0-192.0.2.255, which is not the plan's; services without a pinned address may get one", change: pools(planned, pool("b", `{"addresses": ["192.0.2.0/24"]}`))},
 		{name: "elsewhere, on request", want: Warn, seen: "only services that ask for it", change: pools(planned, pool("b", `{"addresses": ["192.0.2.0/24"], "autoAssign": false}`))},
-		{name: "IPv6", want: Warn, seen: "for IPv4 only", change: pools(planned, pool("b", `{"addresses": ["2001:db8::/120"]}`))},
+		{name: "IPv6", want: Warn, seen: "plans have IPv4 only", change: pools(planned, pool("b", `{"addresses": ["2001:db8::/120"]}`))},
 		{name: "of another MetalLB", want: Warn, seen: "pool other/b is outside metallb-system", remedy: "", change: func(t *testing.T, s *Snapshot) {
 			s.Pools.Value = append(s.Pools.Value, poolOf(t, "b", `{"addresses": ["192.0.2.0/24"]}`))
 			s.Pools.Value[1].Metadata.Namespace = "other"

@@ -127,6 +127,8 @@ func (s *Snapshot) nodeAddress(n *notes, m netplan.Machine, name string, a netip
 	switch p := s.Plan; {
 	case a == p.KubeAPI.VIP:
 		n.fail("%s has %s, which is the API's VIP", name, a)
+	case p.ServicePool().Contains(a):
+		n.fail("%s has %s, which is for services", name, a)
 	case p.Cluster.CIDR.Contains(a):
 	case a == m.Anchor:
 		n.fail("%s has %s, which is its anchor on the external link, outside %s", name, a, p.Cluster.CIDR)

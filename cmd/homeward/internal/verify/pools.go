@@ -79,7 +79,7 @@ func parsePool(text string) (r netplan.Range, six bool, err error) {
 // plan gives its pool; others are the rest.
 func (s *Snapshot) ours(all []extent) (ours, others []extent) {
 	for _, e := range all {
-		if e.Metadata.Name == gitops.PoolName || meets(e.set, s.Plan.External.IngressPool) {
+		if e.Metadata.Name == gitops.PoolName || meets(e.set, s.Plan.ServicePool()) {
 			ours = append(ours, e)
 		} else {
 			others = append(others, e)
@@ -111,7 +111,7 @@ func poolIsPlanned(s *Snapshot, n *notes) {
 	if _, ok := need(n, s.Pools); !ok {
 		return
 	}
-	planned := s.Plan.External.IngressPool
+	planned := s.Plan.ServicePool()
 	all, elsewhere := s.extents()
 	ours, _ := s.ours(all)
 	var handed netplan.AddressSet
@@ -182,7 +182,7 @@ func otherPools(s *Snapshot, n *notes) {
 	}
 	all, elsewhere := s.extents()
 	others := all
-	if s.Plan.External != nil {
+	if len(s.Plan.ServicePool()) > 0 {
 		_, others = s.ours(all)
 	}
 	for i, a := range all {
@@ -207,11 +207,19 @@ func otherPools(s *Snapshot, n *notes) {
 
 // otherPool judges a pool that is none of the plan's.
 func (s *Snapshot) otherPool(n *notes, e extent) {
-	n.remedy("delete the pool, or take its addresses into ingress_pool, reserve and generate", "kubectl -n "+s.Namespace+" delete ipaddresspool "+e.Metadata.Name)
+	n.remedy("delete the pool"+s.widen("its addresses"), "kubectl -n "+s.Namespace+" delete ipaddresspool "+e.Metadata.Name)
 	auto := e.Spec.AutoAssign == nil || *e.Spec.AutoAssign
 	how := "services without a pinned address may get one of it"
 	if !auto {
 		how = "only services that ask for it get one of it"
+	}
+	for _, r := range e.set {
+		for _, a := range []netip.Addr{s.Plan.Ingress.Floating, s.Plan.KubeAPI.Floating} {
+			if what := s.floating(a); what != "" && r.Contains(a) {
+				n.fail("pool %s hands out %s, which is %s: the cloud translates it, and MetalLB can announce the fixed address only", e.name(), a, what)
+				return
+			}
+		}
 	}
 	for _, link := range []struct {
 		what string
@@ -226,7 +234,7 @@ func (s *Snapshot) otherPool(n *notes, e extent) {
 		}
 	}
 	if len(e.six) > 0 {
-		n.warn("pool %s hands out %s: the return path is for IPv4 only", e.name(), plain(named(e.six)))
+		n.warn("pool %s hands out %s: plans have IPv4 only", e.name(), plain(named(e.six)))
 		return
 	}
 	n.warn("pool %s hands out %s, which is not the plan's; %s", e.name(), ranges(e.set), how)

@@ -79,11 +79,11 @@ func serviceHandshake(s *Snapshot, n *notes) {
 			near = append(near, k.Target.String())
 		}
 	}
-	if len(near) > 0 {
+	if len(near) > 0 && !s.onOpenStack() {
 		n.warn("on this machine's own segment, where answers need no router: %s. That they come proves nothing of the return path", named(near))
 		n.remedy("verify from a machine behind the external router", "")
 	}
-	if inside != "" && answered > 0 {
+	if inside != "" && answered > 0 && !s.onOpenStack() {
 		n.warn("this machine is %s: that services answer here proves nothing of the return path", inside)
 		n.remedy("verify from a machine behind the external router", "")
 	}
@@ -105,9 +105,13 @@ func (s *Snapshot) noAnswer(n *notes, k Knock, b balanced) {
 	case len(b.service.Spec.LoadBalancerSourceRanges) > 0 && !k.Refused && !s.admitted(b):
 		n.unknown("%s (%s): no answer (%s); it lets in only %s, and perhaps not this machine", k.Target, k.Service, k.Causes, plain(named(b.service.Spec.LoadBalancerSourceRanges)))
 		n.remedy("verify from a machine that the service lets in", "")
+	case s.noAnswerOnOpenStack(n, k):
 	case none:
 		n.fail("%s (%s): no answer (%s), and it has no ready endpoint", k.Target, k.Service, k.Causes)
 		n.remedy("see why no pod that the service selects is ready", fmt.Sprintf("kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s", k.Service.Namespace, k.Service.Name))
+	case s.onOpenStack():
+		n.fail("%s (%s): no answer (%s)", k.Target, k.Service, k.Causes)
+		n.remedy("see whether floating IP, ports and security group are as planned", "homeward status -f "+s.File+" --out "+s.Out)
 	default:
 		n.fail("%s (%s): no answer (%s)", k.Target, k.Service, k.Causes)
 		n.remedy("see where it gets lost: who announces it, and whether that machine's return path is ready", "homeward probe "+k.Target.String()+" --count 20")

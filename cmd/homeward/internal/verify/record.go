@@ -8,7 +8,7 @@ import (
 
 func recordChecks() []check {
 	return []check{
-		{"reservation", "the addresses are reserved in Proxmox",
+		{"reservation", "the addresses are reserved with the provider",
 			"what is not reserved another cluster may take; what another has already answers for somebody else",
 			reserved},
 	}
@@ -18,8 +18,12 @@ func reserved(s *Snapshot, n *notes) {
 	r := s.Reservation
 	status := "homeward status -f " + s.File
 	switch {
-	case s.Plan.External == nil:
+	case s.Plan.External == nil && !s.onOpenStack():
 		n.skip("the plan has no external network")
+		return
+	case !r.Asked && s.onOpenStack():
+		n.unknown("no credential for OpenStack is given, so it was not asked")
+		n.remedy("give one (secrets.yaml, OS_CLOUD or OS_*), or --allow-unknown reservation", "")
 		return
 	case !r.Asked:
 		n.unknown("no token for Proxmox is given, so it was not asked")
@@ -27,7 +31,10 @@ func reserved(s *Snapshot, n *notes) {
 		return
 	case r.Err != nil:
 		n.unknown("%s", plain(r.Err.Error()))
-		n.remedy("see what Proxmox says", status)
+		n.remedy("see what the provider says", status)
+		return
+	case s.onOpenStack():
+		allocated(s, n)
 		return
 	}
 	st := r.Status

@@ -50,7 +50,7 @@ func serviceAddresses(s *Snapshot, n *notes) {
 			s.serviceAddress(n, b, a)
 		}
 		if len(b.six) > 0 {
-			n.warn("%s has %s: the return path is for IPv4 only", b.key, named(b.six))
+			n.warn("%s has %s: plans have IPv4 only", b.key, named(b.six))
 			n.remedy("make it a service of IPv4 (ipFamilies)", fmt.Sprintf("kubectl -n %s edit service %s", b.key.Namespace, b.key.Name))
 		}
 		if len(n.lines) == before && len(b.addresses) > 0 {
@@ -73,13 +73,15 @@ func (s *Snapshot) serviceAddress(n *notes, b balanced, a netip.Addr) {
 		n.fail("%s has %s, which is the API's VIP", b.key, a)
 	case external.IsValid() && external.Contains(a):
 		n.fail("%s has %s, which is of the external network and not of the plan's pool", b.key, a)
+	case s.floating(a) != "":
+		n.fail("%s has %s, which is %s: the cloud translates it, and MetalLB can announce the fixed address only", b.key, a, s.floating(a))
 	case b.foreign:
 		n.saw("%s has %s of another load balancer", b.key, a)
 		return
 	default:
 		n.fail("%s has %s, which is not of the plan's pool", b.key, a)
 	}
-	n.remedy("take the pool that it is of away, or take the address into ingress_pool, reserve and generate",
+	n.remedy("take the pool that it is of away"+s.widen("the address"),
 		fmt.Sprintf("kubectl -n %s describe service %s", b.key.Namespace, b.key.Name))
 }
 

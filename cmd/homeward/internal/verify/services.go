@@ -122,5 +122,5 @@ func (s *Snapshot) needServices(n *notes) ([]balanced, bool) {
 
 // inPool says that the plan gives an address to services.
 func (s *Snapshot) inPool(a netip.Addr) bool {
-	return s.Plan.External != nil && s.Plan.External.IngressPool.Contains(a)
+	return s.Plan.ServicePool().Contains(a)
 }

@@ -29,7 +29,7 @@ func TestServiceAddresses(t *testing.T) {
 		{name: "elsewhere", want: Fail, seen: "192.0.2.1, which is not of the plan's pool", change: with("b", `{"type": "LoadBalancer"}`, "192.0.2.1")},
 		{name: "of another load balancer", want: Pass, seen: "192.0.2.1 of another load balancer", change: with("b", `{"type": "LoadBalancer", "loadBalancerClass": "x/y"}`, "192.0.2.1")},
 		{name: "of another load balancer, on our segment", want: Fail, change: with("b", `{"type": "LoadBalancer", "loadBalancerClass": "x/y"}`, "203.0.113.99")},
-		{name: "IPv6", want: Warn, seen: "2001:db8::1: the return path is for IPv4 only", change: with("b", `{"type": "LoadBalancer"}`, "2001:db8::1")},
+		{name: "IPv6", want: Warn, seen: "2001:db8::1: plans have IPv4 only", change: with("b", `{"type": "LoadBalancer"}`, "2001:db8::1")},
 		{name: "an externalIP of the pool", want: Fail, seen: "default/b has externalIP 203.0.113.76", change: with("b", `{"type": "ClusterIP", "externalIPs": ["203.0.113.76"]}`, "")},
 		{name: "the VIP as externalIP", want: Fail, seen: "every node keeps such requests to itself", change: with("b", `{"type": "ClusterIP", "externalIPs": ["203.0.113.79"]}`, "")},
 		{name: "an externalIP on our segment", want: Fail, seen: "of the external network and not in the plan", change: with("b", `{"externalIPs": ["203.0.113.20"]}`, "")},

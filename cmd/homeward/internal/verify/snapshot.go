@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"homeward/cmd/homeward/internal/allocation"
 	"homeward/cmd/homeward/internal/reservation"
 	"homeward/netplan"
 )
@@ -135,10 +136,12 @@ type Files struct {
 	Err    error
 }
 
-// Reservation is what Proxmox has of the plan's addresses.
+// Reservation is what the provider has of the plan's addresses.
 type Reservation struct {
 	// Asked says that there were credentials.
-	Asked  bool
+	Asked bool
+	// Status is Proxmox's, Cloud OpenStack's.
 	Status *reservation.Status
+	Cloud  *allocation.Report
 	Err    error
 }
