@@ -57,6 +57,10 @@ func TestFromReserveToReleased(t *testing.T) {
 		t.Errorf("status says %+v", r)
 	}
 
+	if result, seen := s.verified(); result != "pass" || seen != "10 objects of edge" {
+		t.Errorf("verify finds the reservation %s: %s", result, seen)
+	}
+
 	s.drifts()
 	s.wants(exitDone, "release", "--dry-run")
 	s.wants(exitDone, "release")
@@ -89,6 +93,9 @@ func (s *site) drifts() {
 	s.plan(2)
 	if got := s.wants(exitDifference, "status"); !strings.Contains(got, "create port edge-worker-02") {
 		s.t.Errorf("a machine more: %s", got)
+	}
+	if result, seen := s.verified(); result != "fail" || !strings.Contains(seen, "create port edge-worker-02") {
+		s.t.Errorf("verify finds a machine more %s: %s", result, seen)
 	}
 	s.plan(1)
 	s.wants(exitDone, "status")
