@@ -23,9 +23,9 @@ const defaultOut = "out"
 
 // generateFlags are those of `homeward generate`.
 type generateFlags struct {
-	file, out   string
-	bases       []string
-	diff, force bool
+	file, out         string
+	bases             []string
+	diff, force, live bool
 }
 
 func (t *tool) generateCommand() *cobra.Command {
@@ -48,11 +48,13 @@ cluster's secrets, so they are readable by their owner only and kept from git.
 difference.
 
 On OpenStack the addresses are those that homeward reserve allocated and keeps in
-allocation.json in the same directory. While they are not known nothing is written:
-it says which files lack what, and returns 4.`,
+allocation.json in the same directory; --live asks the cloud for them instead, and
+keeps them there. While they are not known nothing is written: it says which files
+lack what, and returns 4.`,
 		Example: `  homeward generate -f cluster.yaml --out out
   homeward generate -f cluster.yaml --out out --diff
-  homeward generate -f cluster.yaml --out out --base controlplane.yaml,worker.yaml`,
+  homeward generate -f cluster.yaml --out out --base controlplane.yaml,worker.yaml
+  homeward generate -f cluster.yaml --out out --live    # on OpenStack, in a fresh clone`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("base") && len(f.bases) == 0 {
 				return usage("--base names no file: give controlplane.yaml,worker.yaml, or leave it out")
@@ -64,6 +66,7 @@ it says which files lack what, and returns 4.`,
 	cmd.Flags().StringVar(&f.out, "out", defaultOut, "the directory to write to")
 	cmd.Flags().StringSliceVar(&f.bases, "base", nil, "base machine configs: one for control planes, one for workers")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what would change and write nothing")
+	cmd.Flags().BoolVar(&f.live, "live", false, "on OpenStack, ask the cloud for the addresses, which only reads")
 	cmd.Flags().BoolVar(&f.force, "force", false, "also overwrite files that are not Homeward's")
 	return cmd
 }
@@ -76,7 +79,7 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	if err != nil {
 		return faulty(err)
 	}
-	plan, err := t.settled(result.Plan, f.file, f.out, "nothing is written")
+	plan, live, err := t.addressed(ctx, f, result)
 	if err != nil {
 		return err
 	}
@@ -98,6 +101,9 @@ func (t *tool) generate(ctx context.Context, f generateFlags) error {
 	tree.Busy = func() { t.log.Info("waiting: another homeward is writing " + f.out) }
 	report, err := tree.Write(f.out, f.force)
 	if err != nil {
+		return err
+	}
+	if err := keepLive(f, live); err != nil {
 		return err
 	}
 	for _, name := range report.Removed {

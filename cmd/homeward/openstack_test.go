@@ -15,6 +15,7 @@ import (
 	"homeward/cmd/homeward/internal/allocation"
 	"homeward/cmd/homeward/internal/ownerid"
 	"homeward/netplan"
+	"homeward/netplan/load"
 )
 
 // cloudPlan is the plan of the README's part on OpenStack.
@@ -338,6 +339,26 @@ func TestGenerateWithAForeignAllocation(t *testing.T) {
 			t.Errorf("it says %s", got.err)
 		}
 	})
+}
+
+// Asking the cloud needs one, and somebody who reserved there.
+func TestGenerateLive(t *testing.T) {
+	c := newCloud(t, "https://openstack.example.edu:5000/v3", "http://127.0.0.1:1/v3").reserved(nil)
+	t.Setenv(load.EnvCredentialID, strings.Repeat("d3f0", 8))
+	t.Setenv(load.EnvCredentialSecret, "do-not-tell")
+	for name, run := range map[string]struct {
+		file, want string
+		code       exitCode
+	}{
+		"no answer":      {c.file, "127.0.0.1:1", exitUnknown},
+		"another's plan": {planFile(t), "--live is for OpenStack: on proxmox the plan has all addresses", exitUsage},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		got := homeward(t, "generate", "-f", run.file, "--out", out, "--live")
+		if _, err := os.Stat(out); got.code != int(run.code) || !strings.Contains(got.err, run.want) || strings.Contains(got.err, "do-not-tell") || err == nil {
+			t.Errorf("%s: exit %d, want %d: %s (wrote: %v)", name, got.code, run.code, got.err, err)
+		}
+	}
 }
 
 // A cluster that moves there keeps nothing of the other provider's.

@@ -20,6 +20,7 @@ import (
 // The exit codes of homeward.
 const (
 	exitDone       = 0
+	exitUsage      = 2
 	exitTaken      = 3
 	exitUnknown    = 4
 	exitDifference = 5
@@ -39,6 +40,7 @@ func TestFromReserveToReleased(t *testing.T) {
 		t.Error("a dry run made the owner's id")
 	}
 	s.wants(exitUnknown, "generate")
+	s.wants(exitUsage, "generate", "--live")
 	s.wants(exitDifference, "status")
 
 	s.wants(exitDone, "reserve")
@@ -48,6 +50,7 @@ func TestFromReserveToReleased(t *testing.T) {
 	}
 	s.wants(exitDone, "generate")
 	s.page()
+	s.live()
 
 	again := s.report(exitDone, "reserve")
 	if again.Outcome != "reserved" || again.Made+again.Changed+again.Removed != 0 || again.Ingress != a.Ingress || len(again.Objects) != 4+4+2 {
@@ -70,6 +73,7 @@ func TestFromReserveToReleased(t *testing.T) {
 	if s.exists("out", "allocation.json") {
 		t.Error("allocation.json is still there")
 	}
+	s.wants(exitUnknown, "generate", "--live")
 	s.wants(exitDone, "release")
 }
 
@@ -84,6 +88,22 @@ func (s *site) page() {
 	_, got, _ := strings.Cut(s.read("out", "argocd", "values.yaml"), "\n")
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		s.t.Errorf("argocd/values.yaml (-page +got):\n%s", diff)
+	}
+}
+
+// live generates in a directory that has only what version control keeps.
+func (s *site) live() {
+	s.t.Helper()
+	s.wants(exitUnknown, "generate", "--out", "fresh")
+	s.wants(exitDifference, "generate", "--out", "fresh", "--live", "--diff")
+	if s.exists("fresh", "allocation.json") {
+		s.t.Error("--diff keeps what it asked for")
+	}
+	s.wants(exitDone, "generate", "--out", "fresh", "--live")
+	for _, file := range [][]string{{"allocation.json"}, {"argocd", "values.yaml"}, {"talos", "edge-worker-01.yaml"}, {"kubernetes", "traefik.yaml"}} {
+		if got, want := s.read(append([]string{"fresh"}, file...)...), s.read(append([]string{"out"}, file...)...); got != want {
+			s.t.Errorf("%s differs from that of reserve and generate:\n%s\n%s", file, got, want)
+		}
 	}
 }
 
