@@ -104,7 +104,7 @@ func Connect(ctx context.Context, o ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, &AccessError{err}
 	}
-	c.provider.HTTPClient = http.Client{Transport: &whole{next: transport(l.tls, n), timeout: c.timeout}, CheckRedirect: noRedirect}
+	c.provider.HTTPClient = http.Client{Transport: whole(transport(l.tls, n), c.timeout), CheckRedirect: noRedirect}
 	c.provider.UserAgent.Prepend(cmp.Or(o.UserAgent, "homeward"))
 	if err := c.authenticate(ctx); err != nil {
 		return nil, fmt.Errorf("logging in to OpenStack: %w", err)

@@ -2,23 +2,19 @@ package openstack
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 
 	"homeward/agent/ledger"
+	"homeward/agent/ledger/exchange"
 )
 
 // explain turns what the library failed with into an Error. Sent says that there was a
@@ -28,7 +24,7 @@ func (c *Client) explain(ctx context.Context, r Request, err error, sent bool) e
 	defer c.redact(e)
 	var code gophercloud.ErrUnexpectedResponseCode
 	var again *gophercloud.ErrUnableToReauthenticate
-	var answer *answerFault
+	var answer *exchange.Fault
 	switch {
 	case errors.As(err, &again):
 		// The request itself was turned away, so that its outcome is known.
@@ -39,7 +35,7 @@ func (c *Client) explain(ctx context.Context, r Request, err error, sent bool) e
 		e.retryAfter = retryAfter(code.ResponseHeader.Get("Retry-After"), time.Now())
 		e.judge()
 	case errors.As(err, &answer):
-		e.Status, e.cause, e.settled = answer.status, errors.New(answer.text), true
+		e.Status, e.cause, e.settled = answer.Status, errors.New(answer.Text), true
 		if e.Status >= 300 {
 			e.judge()
 		}
@@ -51,7 +47,7 @@ func (c *Client) explain(ctx context.Context, r Request, err error, sent bool) e
 	case !sent:
 		c.unreached(e, err)
 	default:
-		e.cause = c.broken(err)
+		e.cause = exchange.Broken(err, c.timeout)
 	}
 	e.forgive()
 	return e
@@ -69,13 +65,13 @@ func said(body []byte) (typ, message string) {
 	}
 	var neutron struct{ Type, Message string }
 	if json.Unmarshal(answer.NeutronError, &neutron) == nil {
-		return oneLine(neutron.Type), oneLine(neutron.Message)
+		return exchange.OneLine(neutron.Type), exchange.OneLine(neutron.Message)
 	}
 	var text string
 	if json.Unmarshal(answer.NeutronError, &text) == nil {
-		return "", oneLine(text)
+		return "", exchange.OneLine(text)
 	}
-	return "", oneLine(answer.Error.Message)
+	return "", exchange.OneLine(answer.Error.Message)
 }
 
 // retryAfter reads a Retry-After, seconds or a date (RFC 9110); zero for anything else.
@@ -91,9 +87,6 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 // unreached says why there was no connection.
 func (c *Client) unreached(e *Error, err error) {
-	set := func(class error, hint, format string, args ...any) {
-		e.class, e.hint, e.cause = class, hint, fmt.Errorf(format, args...)
-	}
 	host := "the cloud"
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -101,58 +94,13 @@ func (c *Client) unreached(e *Error, err error) {
 			host = u.Host
 		}
 	}
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &unknown):
-		set(ledger.ErrRefused, "give the CA's file as OS_CACERT, or as cacert in clouds.yaml", "the certificate of %s is signed by nobody we know", host)
-	case errors.As(err, &name):
-		set(ledger.ErrRefused, "use a name that is in the certificate", "the certificate of %s is for another name", host)
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		set(ledger.ErrRefused, "look at its dates, and at this machine's clock", "the certificate of %s is not valid at this time", host)
-	case errors.As(err, &invalid):
-		set(ledger.ErrRefused, "", "the certificate of %s does not do: %w", host, invalid)
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		set(ledger.ErrRefused, "is the port right, and is it https?", "%s does not speak TLS", host)
-	case errors.As(err, &dns):
-		set(ledger.ErrBusy, "", "the name of %s was not found", host)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		set(ledger.ErrBusy, "is the port right?", "nothing listens on %s", host)
-	case errors.Is(err, context.DeadlineExceeded), timedOut(err):
-		set(ledger.ErrBusy, "", "%s does not answer", host)
-	default:
-		set(ledger.ErrBusy, "", "no connection to %s: %w", host, bare(err))
-	}
-}
-
-// broken says how a connection failed after the request may have gone out.
-func (c *Client) broken(err error) error {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), timedOut(err):
-		return fmt.Errorf("no answer within %s", c.timeout)
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return errors.New("the connection was reset")
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the connection was closed before the answer was whole")
-	}
-	return bare(err)
-}
-
-// bare takes off what the HTTP client puts around an error, which repeats the URL.
-func bare(err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
-		return errors.New(oneLine(outer.Err.Error()))
-	}
-	return errors.New(oneLine(err.Error()))
-}
-
-func timedOut(err error) bool {
-	var t net.Error
-	return errors.As(err, &t) && t.Timeout()
+	u := exchange.NoConnection(host, err, exchange.Hints{
+		Authority: "give the CA's file as OS_CACERT, or as cacert in clouds.yaml",
+		Name:      "use a name that is in the certificate",
+		TLS:       "is the port right, and is it https?",
+		Refused:   "is the port right?",
+	})
+	e.class, e.hint, e.cause = u.Class, u.Hint, u.Cause
 }
 
 // strange is an answer that came whole and says nothing we understand. A request that
@@ -180,20 +128,4 @@ func (c *Client) redact(e *Error) {
 			e.cause = errors.New(strings.ReplaceAll(e.cause.Error(), secret, "[secret]"))
 		}
 	}
-}
-
-// oneLine makes foreign text fit for a message.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfffd {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	const most = 300
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return s
 }

@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 		base:    base,
 	}
 	c.pve = pve.NewClient(base.String(),
-		pve.WithHTTPClient(&http.Client{Transport: &whole{next: transport(config, n)}}),
+		pve.WithHTTPClient(&http.Client{Transport: whole(transport(config, n))}),
 		pve.WithAPIToken(o.Access.TokenID, o.Access.TokenSecret.Reveal()),
 		pve.WithUserAgent(cmp.Or(o.UserAgent, "homeward")),
 		pve.WithLogger(silent{}),

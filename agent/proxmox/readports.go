@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
+
+	"homeward/agent/ledger/exchange"
 )
 
 // hidden looks at each node that answers.
@@ -46,7 +48,7 @@ func (r *reader) ports(ctx context.Context, node string, seen map[int]bool) erro
 		for _, p := range b.Ports {
 			if id := int(p.VMID); id != 0 && !seen[id] {
 				seen[id] = true
-				r.unread(fmt.Sprintf("guest %d on %s", id, node), "it has a port at "+oneLine(b.Name)+", and the token may not see it (VM.Audit on /vms/"+fmt.Sprint(id)+")")
+				r.unread(fmt.Sprintf("guest %d on %s", id, node), "it has a port at "+exchange.OneLine(b.Name)+", and the token may not see it (VM.Audit on /vms/"+fmt.Sprint(id)+")")
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"homeward/agent/ledger/exchange"
 	"homeward/agent/ledger/inventory"
 	"homeward/netplan"
 )
@@ -128,7 +129,7 @@ func (r *reader) subnets(ctx context.Context, vnet, zone string) error {
 		for i, state := range states {
 			subnet, ok := state.convert(vnet, zone)
 			if !ok {
-				r.unread("SDN subnet "+oneLine(o.Now.ID), "its network or a range of its DHCP is no IPv4 network we can read")
+				r.unread("SDN subnet "+exchange.OneLine(o.Now.ID), "its network or a range of its DHCP is no IPv4 network we can read")
 				continue
 			}
 			subnet.Pending = i > 0 || o.isNew()
