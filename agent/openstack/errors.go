@@ -79,17 +79,19 @@ type saying struct {
 	hint  string
 }
 
-// full is what it says when a subnet has no address left.
-var full = saying{ledger.ErrRefused, ""}
+// full says that a subnet has no address left.
+func full(typ string) bool {
+	switch typ {
+	case "IpAddressGenerationFailure", "IpAddressGenerationFailureNoMatching", "ExternalIpAddressExhausted":
+		return true
+	}
+	return false
+}
 
 // types are those that decide something; each stands in Neutron's code (neutron-lib's
 // exceptions, and l3_exceptions, securitygroup, allowedaddresspairs there).
 var types = map[string]saying{
 	typeOverQuota: {ledger.ErrRefused, ""},
-
-	"IpAddressGenerationFailure":           full,
-	"IpAddressGenerationFailureNoMatching": full,
-	"ExternalIpAddressExhausted":           full,
 
 	// Somebody, perhaps we, was faster.
 	"IpAddressAlreadyAllocated":       {ledger.ErrTaken, ""},
@@ -122,6 +124,9 @@ var types = map[string]saying{
 	"PolicyNotAuthorized":                        {ledger.ErrRefused, "the cloud's policy does not let this user do it: the role member in the project does by default"},
 }
 
+// ruleOfMAC is the rule of Neutron's policy for a MAC address of our choice.
+const ruleOfMAC = "create_port:mac_address"
+
 const portSecurity = "the network has no port security, and without it there are neither security groups nor pairs"
 
 // words are in messages of types that say nothing by themselves.
@@ -134,10 +139,12 @@ var words = []struct{ text, typ string }{
 func (e *Error) judge() {
 	s, known := types[e.Type]
 	switch {
+	case full(e.Type):
+		e.class, e.hint = ledger.ErrRefused, e.exhausted()
 	case known:
 		e.class, e.hint = s.class, s.hint
-		if s == full {
-			e.hint = e.exhausted()
+		if strings.Contains(e.Message, ruleOfMAC) {
+			e.hint = "the cloud's policy lets no member choose a port's MAC address, and without one a port could be made twice: ask its administrator for " + ruleOfMAC + ", which Neutron allows to the owner of the network by default"
 		}
 	case e.saysTaken():
 		e.class = ledger.ErrTaken

@@ -4,13 +4,19 @@ package openstack
 
 import (
 	"errors"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/routers"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
 
+	"homeward/agent/ledger"
 	"homeward/netplan"
 	lab "homeward/testenv/openstack"
 	"homeward/testenv/openstack/faults"
@@ -172,4 +178,105 @@ func TestRealANameIsTaken(t *testing.T) {
 	wantOutcome(t, c.Release(t.Context(), Options{}), Done)
 	n.wantOne(small(t))
 	n.release(small(t))
+}
+
+// A cloud whose policy forbids MAC addresses of our choice is told so, by the rule.
+func TestRealAMACIsForbidden(t *testing.T) {
+	n := newTenant(t, nil)
+	t.Cleanup(func() {
+		if err := cloud.SetPolicy(nil); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := cloud.SetPolicy(lab.Policy{ruleOfMAC: "rule:admin_only"}); err != nil {
+		t.Fatal(err)
+	}
+	res := n.cluster(small(t)).Reserve(t.Context(), Options{})
+	wantOutcome(t, res, Failed)
+	if !strings.Contains(res.Err.Error(), "ask its administrator for create_port:mac_address") {
+		t.Errorf("it says %v", res.Err)
+	}
+	n.release(small(t))
+}
+
+// What has only our names is somebody's: each is told, and nothing is written.
+func TestRealStrangersHaveOurNames(t *testing.T) {
+	n := newTenant(t, nil)
+	client, err := n.Client(t.Context(), cloud.Identity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := small(t)
+	network, err := networks.Create(t.Context(), client, networks.CreateOpts{Name: p.Name}).Extract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := subnets.Create(t.Context(), client, subnets.CreateOpts{NetworkID: network.ID, IPVersion: 4, CIDR: "10.77.0.0/24"}).Extract(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := routers.Create(t.Context(), client, routers.CreateOpts{Name: p.Name}).Extract(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := groups.Create(t.Context(), client, groups.CreateOpts{Name: p.Name}).Extract(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{p.KubeAPIPort(), p.IngressPort(), "edge-worker-01"} {
+		if _, err := ports.Create(t.Context(), client, ports.CreateOpts{NetworkID: network.ID, Name: name}).Extract(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.before = n.has()
+	n.requests()
+	res := n.cluster(p).Reserve(t.Context(), Options{})
+	wantOutcome(t, res, InTheWay)
+	if _, writes := n.requests(); writes != 0 {
+		t.Errorf("%d writes", writes)
+	}
+	told := map[Kind]int{}
+	for _, c := range res.Conflicts {
+		told[c.Kind]++
+		if c.ID == "" || c.Remedy == "" {
+			t.Errorf("no id or no remedy: %+v", c)
+		}
+	}
+	if want := map[Kind]int{KindNetwork: 1, KindRouter: 1, KindGroup: 1, KindPort: 3}; !maps.Equal(told, want) {
+		t.Errorf("told %v, want %v: %v", told, want, res.Conflicts)
+	}
+	wantOutcome(t, n.cluster(p).Release(t.Context(), Options{}), Done)
+	n.wantNothing()
+}
+
+// The quota does for one of two clusters that begin at once: whoever is not done says
+// which quota it was, and once the other has given its part back there is room.
+func TestRealTheQuotaDoesForOne(t *testing.T) {
+	plans := []*netplan.Plan{small(t), small(t, func(s *netplan.Spec) { s.Name = "other" })}
+	owners := []ledger.Owner{owner, other}
+	n := newTenant(t, lab.Quota{lab.Ports: len(plans[0].Machines) + 3 + 1})
+	results := make([]Result, 2)
+	reserve := func(i int) func() {
+		c := n.cluster(plans[i])
+		c.Owner = owners[i]
+		return func() { results[i] = c.Reserve(t.Context(), Options{}) }
+	}
+	atOnce(reserve(0), reserve(1))
+	done := 0
+	for i, res := range results {
+		t.Logf("%s: %s %v", plans[i].Name, res.Outcome, res.Err)
+		var q *QuotaError
+		switch {
+		case res.Outcome == Done:
+			done++
+		case res.Outcome != Failed || !errors.As(res.Err, &q) || !strings.Contains(res.Err.Error(), "ports: ") || strings.Contains(res.Err.Error(), "network.cidr"):
+			t.Errorf("%s: %s, %v", plans[i].Name, res.Outcome, res.Err)
+		}
+	}
+	if done > 1 {
+		t.Error("both are done")
+	}
+	c := n.cluster(plans[1])
+	c.Owner = other
+	wantOutcome(t, c.Release(t.Context(), Options{}), Done)
+	n.reserve(plans[0])
+	n.wantOne(plans[0])
+	n.release(plans[0])
 }

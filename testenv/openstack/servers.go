@@ -150,5 +150,8 @@ func startNeutron(g *group, socket *net.TCPListener, s settings) (*server, error
 	if err != nil {
 		return nil, err
 	}
+	if err := Policy(nil).write(s.Dir); err != nil {
+		return nil, err
+	}
 	return g.startServer("neutron", socket, configuration)
 }
