@@ -45,6 +45,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.allocate(ctx)
+	s.url = s.cloud.Identity()
 	s.plan(1)
 	s.write("secrets.yaml", "openstack:\n  application_credential_id: "+s.project.Credential.ID+"\n  application_credential_secret: "+s.project.Credential.Secret+"\n")
 	return s

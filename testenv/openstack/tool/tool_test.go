@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,7 @@ import (
 // The exit codes of homeward.
 const (
 	exitDone       = 0
+	exitFailed     = 1
 	exitUsage      = 2
 	exitTaken      = 3
 	exitUnknown    = 4
@@ -170,12 +172,23 @@ type site struct {
 	project *openstack.Project
 	bin     string
 	dir     string
+	url     string // Keystone's
 }
 
-// wants runs the tool in the directory, looks at its exit code and that it shows no
-// secret, and gives its standard output.
+// wants runs the tool, looks at its exit code and that it shows no secret, and gives
+// its standard output.
 func (s *site) wants(code int, args ...string) string {
 	s.t.Helper()
+	got, stdout, stderr := s.run(nil, args...)
+	if got != code {
+		s.t.Fatalf("%q: exit %d, want %d\n%s\n%s", args, got, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// run runs the tool in the directory, looks that it shows no secret, and gives the exit
+// code, -1 for a signal, with both outputs. What comes over stop is sent to it.
+func (s *site) run(stop <-chan syscall.Signal, args ...string) (code int, out, text string) {
 	cmd := exec.CommandContext(s.t.Context(), s.bin, args...)
 	cmd.Dir = s.dir
 	for _, pair := range os.Environ() {
@@ -185,18 +198,21 @@ func (s *site) wants(code int, args ...string) string {
 	}
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		s.t.Error(err)
+		return -1, "", ""
+	}
+	end := signalled(cmd.Process, stop)
+	err := cmd.Wait()
+	end()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		s.t.Fatal(err)
-	}
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		s.t.Fatalf("%q: exit %d, want %d\n%s\n%s", args, got, code, &stdout, &stderr)
+		s.t.Error(err)
 	}
 	if strings.Contains(stdout.String()+stderr.String(), s.project.Credential.Secret) {
-		s.t.Fatalf("%q shows the secret", args)
+		s.t.Errorf("%q shows the secret", args)
 	}
-	return stdout.String()
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
 func (s *site) has() map[openstack.Resource]int {
@@ -250,5 +266,5 @@ openstack:
 security:
   kubernetes: {office: 198.51.100.0/24}
   talos: {office: 198.51.100.0/24}
-`, workers, s.cloud.Identity(), openstack.ExternalNet, openstack.Region, chosenFloating))
+`, workers, s.url, openstack.ExternalNet, openstack.Region, chosenFloating))
 }
