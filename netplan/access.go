@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var fingerprint = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){31}$`)
@@ -41,6 +42,7 @@ func (r *resolver) security() {
 	ports := make(map[int]string)
 	for _, s := range r.spec.Security {
 		path := "security." + s.Name
+		r.called(path, s.Name)
 		port, known := knownPorts[s.Name]
 		switch {
 		case s.Port == nil && !known:
@@ -65,12 +67,24 @@ func (r *resolver) security() {
 	slices.SortFunc(r.plan.Security, func(a, b Allow) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// mostCalled is the longest name of an allowlist or of a host in one, in bytes: as long
+// as a part of a hostname.
+const mostCalled = 63
+
+// called checks a name that is the operator's to choose and is shown on terminals.
+func (r *resolver) called(path, name string) {
+	if name == "" || len(name) > mostCalled || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		r.fault(path, "%s is no name: give one of 1 to %d characters without control characters", Quote(name), mostCalled)
+	}
+}
+
 func (r *resolver) allowed(path string, s AllowSpec) []AllowedHost {
 	if s.Port != nil {
 		path += ".hosts"
 	}
 	var out []AllowedHost
 	for _, name := range slices.Sorted(maps.Keys(s.Hosts)) {
+		r.called(path+"."+name, name)
 		for _, p := range s.Hosts[name] {
 			if p != p.Masked() {
 				r.fault(path+"."+name, "%s has host bits set: give %s, or %s/32 for the one host", p, p.Masked(), p.Addr())

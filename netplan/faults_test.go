@@ -232,6 +232,15 @@ func TestResolveRefuses(t *testing.T) {
 		{"an unknown allowlist", func(s *S) {
 			s.Security = []netplan.AllowSpec{{Name: "metrics", Hosts: map[string][]netip.Prefix{"a": {prefix("10.9.0.0/24")}}}}
 		}, "security.metrics", "", "needs a port"},
+		{"an allowlist with a control character", func(s *S) {
+			s.Security = []netplan.AllowSpec{{Name: "a\x1b[2J", Port: ptr(9100), Hosts: map[string][]netip.Prefix{"a": {prefix("10.9.0.0/24")}}}}
+		}, "security.a\x1b[2J", "", "without control characters"},
+		{"a host with a control character", func(s *S) {
+			s.Security = []netplan.AllowSpec{{Name: "talos", Hosts: map[string][]netip.Prefix{"a\u202eb": {prefix("10.9.0.0/24")}}}}
+		}, "security.talos.a\u202eb", "", "without control characters"},
+		{"a host with a long name", func(s *S) {
+			s.Security = []netplan.AllowSpec{{Name: "talos", Hosts: map[string][]netip.Prefix{strings.Repeat("x", 64): {prefix("10.9.0.0/24")}}}}
+		}, "security.talos." + strings.Repeat("x", 64), "", "1 to 63 characters"},
 		{"an allowlist for nobody", func(s *S) { s.Security = []netplan.AllowSpec{{Name: "talos"}} }, "security.talos", "", "allows nobody"},
 		{"an allowlist with host bits", func(s *S) {
 			s.Security = []netplan.AllowSpec{{Name: "talos", Hosts: map[string][]netip.Prefix{"a": {prefix("10.9.0.7/24")}}}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"homeward/agent/ledger"
 	"homeward/netplan"
 )
 
@@ -102,6 +103,47 @@ func TestANamedOneOfOursIsKept(t *testing.T) {
 	reserve(t, p, &operator{world: w})
 	if got := w.floatingOf(t, ingress).Address; got != address {
 		t.Errorf("reserved again with %s", got)
+	}
+}
+
+// Our floating IP on somebody's port is no reason to give clients another address: it is
+// told, nothing is changed, and once it is off that port it is put back.
+func TestAFloatingIPCarriedOffIsTold(t *testing.T) {
+	w := reservedWorld(t)
+	f := w.floatingOf(t, ingress)
+	stranger := &Port{Object: w.new(Object{Name: "jump"}), NetworkID: "another"}
+	w.ports[stranger.ID] = stranger
+	f.PortID = stranger.ID
+	o := &operator{world: w}
+	res := clusterOf(planOf(t), o).Reserve(t.Context(), Options{})
+	wantOutcome(t, res, InTheWay)
+	if o.writes != 0 || len(res.Conflicts) != 1 || res.Conflicts[0].Address != f.Address.String() || !strings.Contains(res.Conflicts[0].String(), "changes the address that clients use") {
+		t.Errorf("%d writes, conflicts %v", o.writes, res.Conflicts)
+	}
+	f.PortID = ""
+	reserve(t, planOf(t), &operator{world: w})
+	if got := w.floatingOf(t, ingress); got.ID != f.ID || len(w.floating) != 2 {
+		t.Errorf("on the port is %s, of %v", got.Address, w.addresses())
+	}
+	// Whoever wants another names it, or deletes it.
+	f.PortID = stranger.ID
+	w.allocated("203.0.113.80")
+	reserve(t, planOf(t, floatingIPs("203.0.113.80", "")), &operator{world: w})
+}
+
+// A cluster that gets another name is told of the old one, as long as that has a
+// floating IP.
+func TestAnOldNameIsTold(t *testing.T) {
+	w := reservedWorld(t)
+	renamed := planOf(t, func(s *netplan.Spec) { s.Name = "edge2" })
+	c := clusterOf(renamed, &operator{world: w})
+	c.Owner = ledger.Owner{ID: owner.ID, Cluster: "edge2"}
+	if res := c.Status(t.Context()); len(res.Holding.Warnings) != 1 || !strings.Contains(res.Holding.Warnings[0], "homeward release --owner "+owner.ID+"/edge") {
+		t.Errorf("it warns %q", res.Holding.Warnings)
+	}
+	release(t, planOf(t), &operator{world: w})
+	if res := c.Status(t.Context()); len(res.Holding.Warnings) != 0 {
+		t.Errorf("it still warns %q", res.Holding.Warnings)
 	}
 }
 

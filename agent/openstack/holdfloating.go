@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -29,6 +30,22 @@ func (h *Holding) floating(d Desired, a *Actual) {
 		if !kept(f) {
 			h.spareFloating(f, a, chosen[f.Address])
 		}
+	}
+	h.siblings(a)
+}
+
+// siblings warns of other clusters with the owner's id, which its floating IPs show: a
+// cluster that got another name leaves the old one behind.
+func (h *Holding) siblings(a *Actual) {
+	seen := map[string]bool{}
+	for _, f := range a.Floating {
+		m, err := ParseMark(f.Description)
+		if err != nil || h.Owner.ID == "" || m.Owner.ID != h.Owner.ID || m.Owner.Cluster == h.Owner.Cluster || seen[m.Owner.Cluster] {
+			continue
+		}
+		seen[m.Owner.Cluster] = true
+		h.Warnings = append(h.Warnings, fmt.Sprintf("cluster %s has the same id, %s, and floating IP %s: if it is this one's old name, give it back with homeward release --owner %s/%s",
+			m.Owner.Cluster, m.Owner.ID, f.Address, m.Owner.ID, m.Owner.Cluster))
 	}
 }
 
@@ -114,6 +131,9 @@ func (h *Holding) anyFloating(want DesiredPort, a *Actual, chosen map[netip.Addr
 			found = append(found, f)
 		}
 	}
+	for _, f := range found {
+		h.carriedOff(f, want, a, chosen)
+	}
 	found = slices.DeleteFunc(found, func(f FloatingIP) bool {
 		return chosen[f.Address] || h.External.ID != "" && f.NetworkID != h.External.ID || f.PortID != "" && !h.onOwn(f, a)
 	})
@@ -122,6 +142,18 @@ func (h *Holding) anyFloating(want DesiredPort, a *Actual, chosen map[netip.Addr
 		h.Floating[want.Use] = &found[0]
 	}
 	h.strangers(want, a)
+}
+
+// carriedOff tells of the port's own floating IP that somebody has put on a port of
+// theirs: another in its place would change the address that clients know.
+func (h *Holding) carriedOff(f FloatingIP, want DesiredPort, a *Actual, chosen map[netip.Addr]bool) {
+	if f.PortID == "" || h.onOwn(f, a) || chosen[f.Address] || h.External.ID != "" && f.NetworkID != h.External.ID {
+		return
+	}
+	text := f.Address.String()
+	h.Conflicts = append(h.Conflicts, conflict(KindFloating, f.Object,
+		"put it back (openstack floating ip unset --port "+f.ID+", then reserve); to have another one made instead, which changes the address that clients use, delete it",
+		"floating IP %s is %s's, and is on port %s, which is not this cluster's", text, want.Name, f.PortID).at(text))
 }
 
 func (h *Holding) tagged(f FloatingIP) bool { return slices.Contains(f.Tags, tagOf(h.Owner)) }

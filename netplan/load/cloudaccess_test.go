@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	anID         = "0123456789abcdef0123456789abcdef"
-	cloudSecrets = "openstack:\n  application_credential_id: " + anID + "\n  application_credential_secret: " + theSecret + "\n"
+	anID = "0123456789abcdef0123456789abcdef"
+	// keystoneSecret is one as Keystone makes them; it must never be seen either.
+	keystoneSecret = "r5TEOqaQ-hunter2_Wc0bLmZ9yXvUtSrQpOnMlKjIhGfEdCbA0987654321zyxwvutsrqponmlkjihgfedcba"
+	cloudSecrets   = "openstack:\n  application_credential_id: " + anID + "\n  application_credential_secret: " + theSecret + "\n"
 )
 
 func TestOpenStackAccess(t *testing.T) {
@@ -56,6 +58,7 @@ func TestOpenStackAccessFaults(t *testing.T) {
 		"the secret as id":       {strings.Replace(cloudSecrets, anID, theSecret, 1), nil, "application_credential_id: is not the id"},
 		"one key in both places": {cloudSecrets + "  credential_secret: x\n", nil, "is also given as"},
 		"an unknown key":         {cloudSecrets + "  password: " + theSecret + "\n", nil, "openstack.password: unknown key: known here are"},
+		"the secret as a key":    {cloudSecrets + "  " + keystoneSecret + ": 1\n", nil, `openstack."[secret]": unknown key: known here are`},
 		"a misspelt section":     {strings.Replace(cloudSecrets, "openstack", "openstak", 1), nil, "openstak: unknown key: did you mean openstack?"},
 		"an encrypted file":      {strings.Replace(cloudSecrets, theSecret, "ENC[AES256_GCM,data:x]", 1), nil, "the value is encrypted"},
 		"a space":                {strings.Replace(cloudSecrets, theSecret, "'"+theSecret+" '", 1), nil, "holds a space or a line's end"},

@@ -39,9 +39,10 @@ func (d *document) unknown(p place, e entry, given map[string]bool) {
 	}
 }
 
-// secretLike is what a token's secret (a UUID) looks like, or most of one, which somebody may have pasted
-// where a key stands.
-var secretLike = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9A-Za-z-]{20,}`)
+// secretLike is what a secret looks like that somebody has pasted where a key stands, or
+// most of one: a token's of Proxmox (a UUID), an application credential's of Keystone (86
+// characters of base64). No key of ours, and hardly one of others, is as long.
+var secretLike = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9A-Za-z-]{20,}|[0-9A-Za-z_+/=.~-]{32,}`)
 
 // unknownStrict refuses a key, with the place or the name that was meant.
 func (d *document) unknownStrict(p, q place, name string) {
