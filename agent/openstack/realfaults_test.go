@@ -13,6 +13,25 @@ import (
 	"homeward/testenv/openstack/faults"
 )
 
+// What can go wrong, and which test shows it at the real servers; those in package
+// testenv/openstack/tool run the tool itself and look at its exit code.
+//
+//	quota exceeded, of each kind         TestQuotaOfEveryKind (a fact), TestRealQuota, tool TestExitCodes
+//	a quota that does for one of two     TestRealTheQuotaDoesForOne
+//	the subnet is full                   TestRealTheSubnetIsFull, tool TestExitCodes
+//	the floating pool is empty           TestRealThePoolIsEmpty, tool TestExitCodes
+//	somebody's port has the address      TestRealAnAddressIsTaken
+//	a stale revision                     TestRealAStaleRevision
+//	a stranger has our names             TestRealANameIsTaken, TestRealStrangersHaveOurNames
+//	ours twice                           TestRealALateWrite; in memory TestDuplicates, TestADoubledRule
+//	401 in the middle, and for ever      TestRealFaultsThatPass, TestRealFaultsThatStay, tool TestExitCodes
+//	409 by its type                      testenv/openstack (facts), TestRealFaultsThatPass; in memory TestEachErrorByItsType
+//	403, of a role and of a MAC          TestRealFaultsThatStay, TestRealAMACIsForbidden
+//	503, a web page, garbage             TestRealFaultsThatPass, TestRealFaultsThatStay, tool TestExitCodes
+//	the database is killed               TestRealTheDatabaseIsKilled
+//	killed after each write, then again  TestRealKilledAfterEachWrite, tool TestExitCodes (by signals)
+//	two operators of one cluster         TestRealTwoOperators, tool TestTwoOperators
+
 const (
 	pathNetworks = "/v2.0/networks"
 	pathPorts    = "/v2.0/ports"
