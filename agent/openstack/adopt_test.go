@@ -131,6 +131,44 @@ func TestAFloatingIPCarriedOffIsTold(t *testing.T) {
 	reserve(t, planOf(t, floatingIPs("203.0.113.80", "")), &operator{world: w})
 }
 
+// What somebody has switched off is a difference, and is switched on again.
+func TestWhatIsOffIsSwitchedOn(t *testing.T) {
+	w := reservedWorld(t)
+	worker := w.portOf(t, Use{ForMachine, "edge-worker-01"})
+	for _, off := range []func(){
+		func() {
+			for _, n := range w.networks {
+				n.Off = true
+			}
+		},
+		func() {
+			for _, s := range w.subnets {
+				s.Off = true
+			}
+		},
+		func() {
+			for _, r := range w.routers {
+				r.Off = true
+			}
+		},
+		func() { worker.Off = true },
+	} {
+		off()
+		res := clusterOf(planOf(t), &operator{world: w}).Status(t.Context())
+		if len(res.Steps) != 1 || !strings.Contains(res.Steps[0].Words, "admin_state_up") && !strings.Contains(res.Steps[0].Words, "enable_dhcp") {
+			t.Errorf("status has %v", res.Steps)
+		}
+		o := &operator{world: w}
+		if reserve(t, planOf(t), o); o.writes != 1 {
+			t.Errorf("%d writes", o.writes)
+		}
+		o = &operator{world: w}
+		if reserve(t, planOf(t), o); o.writes != 0 {
+			t.Errorf("then %d writes", o.writes)
+		}
+	}
+}
+
 // A cluster that gets another name is told of the old one, as long as that has a
 // floating IP.
 func TestAnOldNameIsTold(t *testing.T) {

@@ -46,6 +46,8 @@ type API interface {
 	// revision is another by now (ErrStale).
 	Associate(ctx context.Context, f FloatingIP, port string) (FloatingIP, error)
 	Rename(ctx context.Context, kind Kind, id, name string) error
+	// SwitchOn ends that an object is off: see Object.Off.
+	SwitchOn(ctx context.Context, kind Kind, id string) error
 	// Tag and Untag may be repeated.
 	Tag(ctx context.Context, kind Kind, id, tag string) error
 	Untag(ctx context.Context, kind Kind, id, tag string) error

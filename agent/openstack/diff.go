@@ -34,6 +34,7 @@ func (h *Holding) diffNetwork(d Desired, p *plan) {
 	}
 	h.tag(p, KindNetwork, &h.Network.Object, d.Name, get)
 	h.rename(p, KindNetwork, h.Network.Object, d.Name)
+	h.switchOn(p, KindNetwork, h.Network.Object)
 }
 
 // got keeps what a step made, for the steps after it.
@@ -65,6 +66,7 @@ func (h *Holding) diffSubnet(d Desired, p *plan) {
 	}
 	h.tag(p, KindSubnet, &h.Subnet.Object, d.Name, get)
 	h.rename(p, KindSubnet, h.Subnet.Object, d.Name)
+	h.switchOn(p, KindSubnet, h.Subnet.Object)
 	if len(d.Subnet.DNS) > 0 && !slices.Equal(h.Subnet.DNS, d.Subnet.DNS) {
 		p.add(change(stageChange, KindSubnet, fmt.Sprintf("change the name servers of %s from %s to %s", named(KindSubnet, h.Subnet.Object), joined(h.Subnet.DNS), joined(d.Subnet.DNS)),
 			func(ctx context.Context, api API, h *Holding) error {
@@ -99,6 +101,7 @@ func (h *Holding) diffRouter(d Desired, p *plan) {
 	default:
 		h.tag(p, KindRouter, &h.Router.Object, d.Name, get)
 		h.rename(p, KindRouter, h.Router.Object, d.Name)
+		h.switchOn(p, KindRouter, h.Router.Object)
 		if h.Router.ExternalID == "" {
 			p.add(change(stageRouter, KindRouter, fmt.Sprintf("give %s its gateway on %s", named(KindRouter, h.Router.Object), d.External), func(ctx context.Context, api API, h *Holding) error {
 				return api.SetGateway(ctx, h.Router.ID, h.External.ID)

@@ -21,6 +21,7 @@ func (h *Holding) diffPorts(d Desired, p *plan) {
 		}
 		h.tag(p, KindPort, &have.Object, want.Name, func(*Holding) string { return have.ID })
 		h.rename(p, KindPort, have.Object, want.Name)
+		h.switchOn(p, KindPort, have.Object)
 		h.changePort(d, p, want, have)
 	}
 	for _, spare := range h.Spare.Ports {

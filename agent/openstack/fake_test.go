@@ -271,6 +271,10 @@ func (o *operator) Rename(ctx context.Context, kind Kind, id, name string) error
 	return o.change(ctx, "rename", kind, id, func(x *Object) { x.Name = name })
 }
 
+func (o *operator) SwitchOn(ctx context.Context, kind Kind, id string) error {
+	return o.change(ctx, "switch on", kind, id, func(x *Object) { x.Off = false })
+}
+
 func (o *operator) change(ctx context.Context, what string, kind Kind, id string, f func(*Object)) error {
 	return o.do(ctx, what, true, func() error {
 		var x *Object

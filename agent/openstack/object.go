@@ -33,6 +33,9 @@ type Object struct {
 	Created time.Time
 	// Revision rises with each change; zero where the server does not say it.
 	Revision int
+	// Off says that a network, router or port is switched off (admin_state_up), or that
+	// a subnet has no DHCP. Ours are made without.
+	Off bool
 }
 
 func (o Object) object() Object { return o }

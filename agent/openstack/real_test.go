@@ -3,13 +3,17 @@
 package openstack
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/attributestags"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/routers"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
 
 	"homeward/netplan"
 	lab "homeward/testenv/openstack"
@@ -97,6 +101,34 @@ func TestRealChange(t *testing.T) {
 		t.Errorf("the floating IP is %s on %s, the port has %v", f.Address, f.PortID, res.Holding.Ports[ingress].Fixed)
 	}
 	n.release(chosen)
+}
+
+// What a member switches off is switched on again: the real servers say so of each kind.
+func TestRealWhatIsOffIsSwitchedOn(t *testing.T) {
+	n := newTenant(t, nil)
+	res := n.reserve(small(t))
+	client, err := n.Client(t.Context(), cloud.Identity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, no := res.Holding, false
+	_, err1 := networks.Update(t.Context(), client, h.Network.ID, networks.UpdateOpts{AdminStateUp: &no}).Extract()
+	_, err2 := subnets.Update(t.Context(), client, h.Subnet.ID, subnets.UpdateOpts{EnableDHCP: &no}).Extract()
+	_, err3 := routers.Update(t.Context(), client, h.Router.ID, routers.UpdateOpts{AdminStateUp: &no}).Extract()
+	_, err4 := ports.Update(t.Context(), client, h.Ports[ingress].ID, ports.UpdateOpts{AdminStateUp: &no}).Extract()
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	if res := n.cluster(small(t)).Status(t.Context()); len(res.Steps) != 4 {
+		t.Errorf("status has %v", res.Steps)
+	}
+	if res := n.reserve(small(t)); res.Changed != 4 {
+		t.Errorf("%d changed", res.Changed)
+	}
+	if res := n.cluster(small(t)).Status(t.Context()); len(res.Steps) != 0 {
+		t.Errorf("then status has %v", res.Steps)
+	}
+	n.release(small(t))
 }
 
 // paired says that a port has exactly these pairs, in any order.

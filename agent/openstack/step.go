@@ -118,3 +118,17 @@ func (h *Holding) rename(p *plan, kind Kind, o Object, name string) {
 		return api.Rename(ctx, kind, o.ID, name)
 	}))
 }
+
+// switchOn ends that something of ours is off, which cuts the cluster off.
+func (h *Holding) switchOn(p *plan, kind Kind, o Object) {
+	if !o.Off {
+		return
+	}
+	words := fmt.Sprintf("switch %s on (admin_state_up)", named(kind, o))
+	if kind == KindSubnet {
+		words = fmt.Sprintf("have DHCP in %s (enable_dhcp), by which machines get their address", named(kind, o))
+	}
+	p.add(change(stageTag, kind, words, func(ctx context.Context, api API, _ *Holding) error {
+		return api.SwitchOn(ctx, kind, o.ID)
+	}))
+}

@@ -17,10 +17,13 @@ type wireObject struct {
 	Tags        []string `json:"tags"`
 	CreatedAt   string   `json:"created_at"`
 	Revision    int      `json:"revision_number"`
+	Up          *bool    `json:"admin_state_up"` // of networks, routers and ports
+	DHCP        *bool    `json:"enable_dhcp"`    // of subnets
 }
 
 func (w wireObject) object() Object {
-	return Object{w.ID, w.Name, w.Description, w.Tags, moment(w.CreatedAt), w.Revision}
+	off := w.Up != nil && !*w.Up || w.DHCP != nil && !*w.DHCP
+	return Object{w.ID, w.Name, w.Description, w.Tags, moment(w.CreatedAt), w.Revision, off}
 }
 
 // id is what tells an answer with an object from one with anything else.

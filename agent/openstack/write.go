@@ -168,6 +168,16 @@ func (c *Client) Rename(ctx context.Context, kind Kind, id, name string) error {
 	return err
 }
 
+// SwitchOn implements API.
+func (c *Client) SwitchOn(ctx context.Context, kind Kind, id string) error {
+	field := "admin_state_up"
+	if kind == KindSubnet {
+		field = "enable_dhcp"
+	}
+	_, err := changeOne[wireObject](ctx, c, kind, Object{ID: id}, map[string]any{field: true})
+	return err
+}
+
 // Tag implements API.
 func (c *Client) Tag(ctx context.Context, kind Kind, id, tag string) error {
 	return c.do(ctx, Request{Method: http.MethodPut, Path: path(kind, id, "tags", tag)}, call{idempotent: true})
