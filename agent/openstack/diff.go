@@ -131,7 +131,7 @@ func (h *Holding) diffGroup(d Desired, p *plan) {
 		return
 	}
 	for _, r := range h.Group.Rules {
-		if m, ok := h.markOf(Object{Description: r.Description}); ok && m.For == ForRule && !h.wants(d, r.Rule) {
+		if m, ok := h.markOf(Object{Description: r.Description}); ok && m.For == ForRule && (!h.wants(d, r.Rule) || h.doubled(r)) {
 			p.add(remove(stageRemovePorts, KindRule, Object{ID: r.ID}, fmt.Sprintf("remove rule %s of group %s: %s", r.ID, d.Name, r.Rule)))
 		}
 	}
@@ -162,6 +162,15 @@ func (h *Holding) same(have, want Rule) bool {
 
 func (h *Holding) wants(d Desired, have Rule) bool {
 	return slices.ContainsFunc(d.Rules, func(r DesiredRule) bool { return h.same(have, r.Rule) })
+}
+
+// doubled says that another of our rules says the same: Neutron refuses a second one,
+// but not always when both are made at once. Every operator keeps the same one of them.
+func (h *Holding) doubled(r GroupRule) bool {
+	return slices.ContainsFunc(h.Group.Rules, func(o GroupRule) bool {
+		m, ok := h.markOf(Object{Description: o.Description})
+		return ok && m.For == ForRule && o.Rule == r.Rule && o.ID < r.ID
+	})
 }
 
 // openStep makes rules, in one request.

@@ -63,8 +63,7 @@ func (c *ControlPlane) talos() installed {
 	return installed{host: c.Host, name: c.Name, external: controlExternal, product: c.lab.Product}
 }
 
-// startControlPlanes starts etcd, the API servers and the controllers that make
-// EndpointSlices out of Services and Pods.
+// startControlPlanes starts etcd, the API servers and the controllers.
 func (l *Lab) startControlPlanes(ctx context.Context) (err error) {
 	if l.pki, err = newPKI(filepath.Join(l.dir, "pki")); err != nil {
 		return err
@@ -96,9 +95,19 @@ func (l *Lab) startControlPlanes(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	_, err = l.start(l.Control().Command, "kube-controller-manager", l.set.Program("kube-controller-manager"),
-		"--kubeconfig="+l.kubeconfig(), "--leader-elect=false", "--bind-address=127.0.0.1",
-		"--controllers=endpointslice-controller")
+	return l.startControllers()
+}
+
+// startControllers starts the controllers that make EndpointSlices out of Services and
+// Pods, and the accounts of pods; each acts as its own account.
+func (l *Lab) startControllers() error {
+	if err := l.identify("kube-controller-manager", identityControllers); err != nil {
+		return err
+	}
+	_, err := l.start(l.Control().Command, "kube-controller-manager", l.set.Program("kube-controller-manager"),
+		"--kubeconfig="+l.kubeconfigOf("kube-controller-manager"), "--leader-elect=false", "--bind-address=127.0.0.1",
+		"--use-service-account-credentials", "--service-account-private-key-file="+l.pki.file("sa.key"), "--root-ca-file="+l.pki.file("ca.crt"),
+		"--controllers=endpointslice-controller,serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller")
 	return err
 }
 
@@ -150,10 +159,9 @@ func (c *ControlPlane) startAPI(etcd string) error {
 		"--tls-cert-file="+pki.file(c.Name+".crt"), "--tls-private-key-file="+pki.file(c.Name+".key"),
 		"--service-cluster-ip-range="+serviceCIDR, "--service-account-issuer=https://lab.invalid",
 		"--service-account-signing-key-file="+pki.file("sa.key"), "--service-account-key-file="+pki.file("sa.pub"),
-		"--token-auth-file="+pki.file("tokens.csv"), "--authorization-mode=RBAC",
-		"--admission-control-config-file="+admission,
-		// Pods stand in for MetalLB's; nobody makes their accounts.
-		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true", "--profiling=false")
+		"--token-auth-file="+pki.file("tokens.csv"), "--client-ca-file="+pki.file("ca.crt"), "--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction", "--admission-control-config-file="+admission,
+		"--allow-privileged=true", "--profiling=false")
 	return err
 }
 

@@ -49,7 +49,21 @@ func (l *Lab) startPlugin(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := l.flannelAccount(ctx); err != nil {
+		return err
+	}
 	return l.StartFlannel(ctx, FlannelIPTables)
+}
+
+// flannelAccount makes flanneld's identity out of its own manifest.
+func (l *Lab) flannelAccount(ctx context.Context) error {
+	if _, err := l.Kubectl(ctx, nil, "create", "namespace", "kube-flannel"); err != nil {
+		return err
+	}
+	if err := l.applyAccess(ctx, l.set.FlannelManifest); err != nil {
+		return err
+	}
+	return l.account(ctx, "flanneld", "kube-flannel", "flannel")
 }
 
 // StartFlannel starts flanneld on every machine in a mode, again after it was stopped,
@@ -85,7 +99,7 @@ func (m *Machine) startFlanneld(mode FlannelMode) (err error) {
 	}
 	m.flannelBegan = time.Now()
 	m.flanneld, err = m.start("flanneld", "env", "NODE_NAME="+m.Name, m.lab.set.Program("flanneld"),
-		"--kube-subnet-mgr", "--kubeconfig-file="+m.lab.kubeconfig(), "--ip-masq", "--iface="+m.PrivateLink,
+		"--kube-subnet-mgr", "--kubeconfig-file="+m.lab.kubeconfigOf("flanneld"), "--ip-masq", "--iface="+m.PrivateLink,
 		"--net-config-path="+m.etc("net-conf.json"))
 	return err
 }

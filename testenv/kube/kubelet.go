@@ -47,8 +47,12 @@ func (m *Machine) StartKubelet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	identity := "kubelet-" + m.Name
+	if err := m.lab.identify(identity, identityNode+m.Name, groupNodes); err != nil {
+		return err
+	}
 	m.kubelet, err = m.start("kubelet", m.lab.set.Program("kubelet"),
-		"--config="+m.etc("kubelet.yaml"), "--kubeconfig="+m.lab.kubeconfig(),
+		"--config="+m.etc("kubelet.yaml"), "--kubeconfig="+m.lab.kubeconfigOf(identity),
 		"--hostname-override="+m.Name, "--node-ip="+m.PrivateAddress.String(), "--node-labels="+labels)
 	if err != nil {
 		return err

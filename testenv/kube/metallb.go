@@ -13,6 +13,8 @@ import (
 // MetalLB's programs look for the Pods they run in. These objects stand in for
 // them; their node is none of the lab's, so that no kubelet takes them for its own.
 const (
+	programController = "metallb-controller"
+	programSpeaker    = "metallb-speaker"
 	standInController = "controller"
 	standInNode       = "none"
 	metallbNamespace  = "metallb-system"
@@ -41,8 +43,15 @@ func (l *Lab) TryHostNetworkPod(ctx context.Context, namespace string) error {
 
 func speakerName(m *Machine) string { return "speaker-" + m.Name }
 
-// standInPods makes the Pod objects of MetalLB's programs.
+// standInPods makes the Pod objects of MetalLB's programs, once the namespace has the
+// account that pods get unasked.
 func (l *Lab) standInPods(ctx context.Context) error {
+	if err := WaitFor(ctx, "the default account", func(ctx context.Context) error {
+		_, err := l.Kubectl(ctx, nil, "-n", metallbNamespace, "get", "serviceaccount", "default")
+		return err
+	}); err != nil {
+		return err
+	}
 	pods := []struct{ name, component, address string }{{standInController, "controller", l.Control().Address.String()}}
 	for _, m := range l.Machines {
 		pods = append(pods, struct{ name, component, address string }{speakerName(m), "speaker", m.PrivateAddress.String()})
@@ -63,9 +72,7 @@ func (l *Lab) standInPods(ctx context.Context) error {
 // startMetalLB starts the controller and the speakers, and waits until every
 // Service has its address.
 func (l *Lab) startMetalLB(ctx context.Context) error {
-	_, err := l.start(l.Control().Command, "metallb-controller", l.set.Program("metallb-controller"),
-		"--namespace=metallb-system", "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation", "--log-level=info")
-	if err != nil {
+	if err := l.startController(); err != nil {
 		return err
 	}
 	for _, m := range l.Machines {
@@ -87,10 +94,18 @@ func (l *Lab) startMetalLB(ctx context.Context) error {
 	return nil
 }
 
+// startController starts MetalLB's controller, without its webhook.
+func (l *Lab) startController() error {
+	_, err := l.start(l.Control().Command, programController, "env", "KUBECONFIG="+l.kubeconfigOf(programController),
+		"METALLB_BGP_TYPE=native", "METALLB_POD_NAME="+standInController, l.set.Program(programController),
+		"--namespace="+metallbNamespace, "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation", "--log-level=info")
+	return err
+}
+
 // StartSpeaker starts the machine's speaker, again after it was killed.
 func (m *Machine) StartSpeaker() (err error) {
-	m.speaker, err = m.start("metallb-speaker", m.lab.set.Program("metallb-speaker"),
-		"--namespace=metallb-system", "--node-name="+m.Name, "--pod-name="+speakerName(m), "--port=0",
+	m.speaker, err = m.start(programSpeaker, "env", "KUBECONFIG="+m.lab.kubeconfigOf(programSpeaker),
+		"METALLB_BGP_TYPE=native", m.lab.set.Program(programSpeaker), "--namespace="+metallbNamespace, "--node-name="+m.Name, "--pod-name="+speakerName(m), "--port=0",
 		"--ml-bindaddr="+m.PrivateAddress.String(), "--ml-bindport=7946", "--ml-labels=app=metallb,component=speaker",
 		"--log-level=info")
 	return err

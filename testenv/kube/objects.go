@@ -38,6 +38,9 @@ func (l *Lab) applyObjects(ctx context.Context) error {
 	if err := l.Apply(ctx, text.String()); err != nil {
 		return err
 	}
+	if err := l.metallbAccounts(ctx); err != nil {
+		return err
+	}
 	return l.standInPods(ctx)
 }
 

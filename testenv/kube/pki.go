@@ -82,10 +82,6 @@ func (p *pki) makeAuthority() error {
 // issue writes NAME.crt and NAME.key of a server that is called by any of these
 // names and addresses.
 func (p *pki) issue(name string, sans []string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
 	template := certificate(name)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, san := range sans {
@@ -95,6 +91,15 @@ func (p *pki) issue(name string, sans []string) error {
 			template.DNSNames = append(template.DNSNames, san)
 		}
 	}
+	return p.sign(name, template)
+}
+
+// sign makes a key and writes NAME.crt and NAME.key.
+func (p *pki) sign(name string, template *x509.Certificate) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, p.ca, &key.PublicKey, p.key)
 	if err != nil {
 		return fmt.Errorf("issuing the certificate of %s: %w", name, err)
@@ -103,6 +108,15 @@ func (p *pki) issue(name string, sans []string) error {
 		return err
 	}
 	return p.writeKey(name+".key", key)
+}
+
+// issueClient writes NAME.crt and NAME.key of a client that the API server knows as a
+// user of groups.
+func (p *pki) issueClient(name, user string, groups []string) error {
+	template := certificate(user)
+	template.Subject.Organization = groups
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return p.sign(name, template)
 }
 
 func certificate(name string) *x509.Certificate {
@@ -127,17 +141,20 @@ func (p *pki) writePEM(name, kind string, der []byte) error {
 
 // writeKubeconfig writes the administrator's kubeconfig for an API server.
 func (p *pki) writeKubeconfig(file, server string) error {
-	return os.WriteFile(file, fmt.Appendf(nil, `apiVersion: v1
+	return os.WriteFile(file, fmt.Appendf(nil, kubeconfigText, server, p.file("ca.crt"), fmt.Sprintf("token: %q", p.token)), 0o600)
+}
+
+// kubeconfigText is a kubeconfig of a server, an authority, and what proves the user.
+const kubeconfigText = `apiVersion: v1
 kind: Config
 current-context: lab
 clusters:
 - name: lab
   cluster: {server: %q, certificate-authority: %q}
 users:
-- name: admin
-  user: {token: %q}
+- name: user
+  user: {%s}
 contexts:
 - name: lab
-  context: {cluster: lab, user: admin}
-`, server, p.file("ca.crt"), p.token), 0o600)
-}
+  context: {cluster: lab, user: user}
+`

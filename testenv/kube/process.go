@@ -42,8 +42,6 @@ func (l *Lab) start(command commander, name, file string, args ...string) (*Proc
 	// It lives as long as it is not stopped, whatever limits its start.
 	p := &Process{name: name, cmd: command(context.Background(), file, args...), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.Env = append(os.Environ(),
-		"KUBECONFIG="+l.kubeconfig(), "METALLB_BGP_TYPE=native", "METALLB_POD_NAME="+standInController)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -52,9 +52,13 @@ func (l *Lab) CleanProxies(ctx context.Context) error {
 func (m *Machine) StartProxy(ctx context.Context, mode ProxyMode) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
+	identity := "kube-proxy-" + m.Name
+	if err := m.lab.identify(identity, identityProxy); err != nil {
+		return err
+	}
 	var err error
 	m.proxy, err = m.start("kube-proxy", m.lab.set.Program("kube-proxy"),
-		"--kubeconfig="+m.lab.kubeconfig(), "--hostname-override="+m.Name, "--proxy-mode="+string(mode),
+		"--kubeconfig="+m.lab.kubeconfigOf(identity), "--hostname-override="+m.Name, "--proxy-mode="+string(mode),
 		"--cluster-cidr=10.244.0.0/16",
 		// The size of the connection table is the whole machine's.
 		"--conntrack-max-per-core=0", "--conntrack-min=0", "--conntrack-tcp-timeout-established=0",

@@ -74,7 +74,7 @@ func (b *bare) registerNodes() {
 // installMetalLB applies MetalLB's own manifest and runs its controller.
 func (b *bare) installMetalLB() {
 	b.t.Helper()
-	manifest, err := os.ReadFile(filepath.Join(b.set.CRDs, "..", "..", "manifests", "metallb-native.yaml"))
+	manifest, err := os.ReadFile(b.set.MetalLBManifest)
 	must(b.t, err)
 	b.apply(string(manifest))
 	// Its webhook would be asked, and nobody is there.

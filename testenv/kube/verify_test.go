@@ -243,11 +243,7 @@ func newNodelessLab(t *testing.T) *Lab {
 		},
 		func() error { return l.startControlPlanes(t.Context()) },
 		func() error { return l.applyObjects(t.Context()) },
-		func() error {
-			_, err := l.start(l.Control().Command, "metallb-controller", l.set.Program("metallb-controller"),
-				"--namespace="+metallbNamespace, "--port=0", "--webhook-mode=disabled", "--disable-cert-rotation")
-			return err
-		},
+		l.startController,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

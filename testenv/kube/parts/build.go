@@ -18,6 +18,8 @@ type Set struct {
 	programs map[string]string
 	// CRDs is the directory with the resource definitions of MetalLB.
 	CRDs string
+	// MetalLBManifest and FlannelManifest are the projects' own.
+	MetalLBManifest, FlannelManifest string
 }
 
 // Program gives a program's file. A name that is none of the lab's is an error
@@ -63,7 +65,13 @@ func (b *builder) ensure(ctx context.Context) (*Set, error) {
 		}
 	}
 	metallb, err := b.download(ctx, metallbModule, MetalLB)
+	if err != nil {
+		return nil, err
+	}
 	set.CRDs = filepath.Join(metallb.Dir, "config", "crd", "bases")
+	set.MetalLBManifest = filepath.Join(metallb.Dir, "config", "manifests", "metallb-native.yaml")
+	flannel, err := b.download(ctx, flannelModule, Flannel)
+	set.FlannelManifest = filepath.Join(flannel.Dir, "Documentation", "kube-flannel.yml")
 	return set, err
 }
 

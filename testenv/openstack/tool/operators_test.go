@@ -162,14 +162,21 @@ func TestExitCodes(t *testing.T) {
 		}
 		s.write("secrets.yaml", right)
 	})
-	for name, signal := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "terminated": syscall.SIGTERM, "killed": syscall.SIGKILL} {
-		t.Run(name, func(t *testing.T) {
+	for i, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			s.plan(2 + i) // there is something to make
 			stop := make(chan syscall.Signal, 1)
-			proxy.Add(network(faults.Write, "", 1), faults.Lose(func() { stop <- signal }))
+			rule := proxy.Add(network(faults.Write, "", 1), faults.Lose(func() { stop <- signal }))
 			defer proxy.Clear()
 			code, out, text := s.run(stop, "reserve")
 			text += out
+			if rule.Met() != 1 {
+				t.Errorf("%d requests met it", rule.Met())
+			}
 			if signal == syscall.SIGKILL {
+				if code != -1 {
+					t.Errorf("exit %d: %s", code, text)
+				}
 				return // it cannot say anything
 			}
 			if code != exitUnknown || !strings.Contains(text, "unknown") && !strings.Contains(text, "run it again") {
