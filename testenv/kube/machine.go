@@ -3,8 +3,10 @@
 package kube
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -97,6 +99,16 @@ func (m *Machine) WriteManifest(name string, text []byte) error {
 		return err
 	}
 	return os.Rename(fresh, file)
+}
+
+// manifestDiffers says whether a static pod is another than what the kubelet has under
+// the name, if anything.
+func (m *Machine) manifestDiffers(name string, text []byte) (bool, error) {
+	has, err := os.ReadFile(filepath.Join(m.root, "manifests", name+".yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return !bytes.Equal(has, text), err
 }
 
 // RemoveManifest takes a static pod away.
