@@ -63,7 +63,7 @@ func cloudsFault(err error) error {
 	if text := err.Error(); strings.Contains(text, "clouds.yaml") && !strings.Contains(text, "yaml: ") {
 		return fmt.Errorf("OS_CLOUD is %s: %w", name, err)
 	}
-	return fmt.Errorf("OS_CLOUD is %s, and its clouds.yaml, or secure.yaml, is not one that can be read", name)
+	return fmt.Errorf("OS_CLOUD is %s, and that cannot be read: clouds.yaml or secure.yaml has a fault, no cloud of that name, or names a profile or a file (cacert) that is not there", name)
 }
 
 // keystone is the one address of Keystone's, with its version: a server behind a proxy
@@ -139,12 +139,37 @@ func environmentLogin() (login, error) {
 			auth.DomainName = env("OS_USER_DOMAIN_NAME", "OS_DOMAIN_NAME")
 		}
 	}
+	if err := halfCredential(auth, env); err != nil {
+		return login{}, err
+	}
 	if auth.Password == "" && auth.ApplicationCredentialSecret == "" {
 		return login{}, errors.New("no credential for OpenStack: give an application credential in secrets.yaml, as\nopenstack:\n  application_credential_id: ID\n  application_credential_secret: SECRET\n" +
 			"or name a cloud of clouds.yaml by OS_CLOUD, or read an openrc file (OS_AUTH_URL, OS_USERNAME, OS_PASSWORD and the project)")
 	}
 	config, err := environmentCA()
 	return login{auth: auth, endpoint: gophercloud.EndpointOpts{Region: env("OS_REGION_NAME"), Availability: availability()}, tls: config}, err
+}
+
+// halfCredential says which half of a credential the environment lacks, nil where it
+// has both or neither.
+func halfCredential(auth gophercloud.AuthOptions, env func(...string) string) error {
+	user := auth.UserID != "" || auth.Username != ""
+	lacks := func(has, lacks string) error {
+		return fmt.Errorf("%s is set, and %s is not: give both, or neither", has, lacks)
+	}
+	switch {
+	case auth.ApplicationCredentialSecret != "" && auth.ApplicationCredentialID == "" && (auth.ApplicationCredentialName == "" || !user):
+		return lacks("OS_APPLICATION_CREDENTIAL_SECRET", "OS_APPLICATION_CREDENTIAL_ID (a name instead of it takes OS_USERNAME and its domain too)")
+	case auth.ApplicationCredentialSecret != "":
+		return nil
+	case env("OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_NAME") != "" && auth.Password == "":
+		return lacks("OS_APPLICATION_CREDENTIAL_ID or _NAME", "OS_APPLICATION_CREDENTIAL_SECRET")
+	case auth.Password != "" && !user:
+		return lacks("OS_PASSWORD", "OS_USERNAME")
+	case auth.Password == "" && user:
+		return lacks("OS_USERNAME", "OS_PASSWORD")
+	}
+	return nil
 }
 
 // environmentCA trusts the file of OS_CACERT; nil without one.

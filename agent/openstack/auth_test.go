@@ -89,7 +89,11 @@ func TestLoginFaults(t *testing.T) {
 		{"another cloud's credential", netplan.OpenStackAccess{URL: "https://a.example/v3"}, map[string]string{"OS_AUTH_URL": "https://b.example/v3", "OS_USERNAME": "me", "OS_PASSWORD": "hunter2"}, "must not go to another cloud"},
 		{"credentials in the address", netplan.OpenStackAccess{}, map[string]string{"OS_AUTH_URL": "https://me:hunter2@b.example", "OS_USERNAME": "me", "OS_PASSWORD": "hunter2"}, "no URL"},
 		{"no such cloud", netplan.OpenStackAccess{}, map[string]string{"OS_CLOUD": "nowhere", "OS_CLIENT_CONFIG_FILE": "/dev/null"}, "nowhere"},
-		{"a clouds.yaml with a mistake", netplan.OpenStackAccess{}, map[string]string{"OS_CLOUD": "lab", "OS_CLIENT_CONFIG_FILE": broken}, "can be read"},
+		{"a clouds.yaml with a mistake", netplan.OpenStackAccess{}, map[string]string{"OS_CLOUD": "lab", "OS_CLIENT_CONFIG_FILE": broken}, "clouds.yaml or secure.yaml has a fault"},
+		{"a secret without an id", netplan.OpenStackAccess{URL: keystoneURL}, map[string]string{"OS_APPLICATION_CREDENTIAL_NAME": "c", "OS_APPLICATION_CREDENTIAL_SECRET": "hunter2"}, "OS_APPLICATION_CREDENTIAL_SECRET is set, and OS_APPLICATION_CREDENTIAL_ID"},
+		{"an id without a secret", netplan.OpenStackAccess{URL: keystoneURL}, map[string]string{"OS_APPLICATION_CREDENTIAL_ID": "c"}, "OS_APPLICATION_CREDENTIAL_SECRET is not"},
+		{"a user without a password", netplan.OpenStackAccess{URL: keystoneURL}, map[string]string{"OS_USERNAME": "me"}, "OS_PASSWORD is not"},
+		{"a password without a user", netplan.OpenStackAccess{URL: keystoneURL}, map[string]string{"OS_PASSWORD": "hunter2"}, "OS_USERNAME is not"},
 		{"no CA file", netplan.OpenStackAccess{URL: keystoneURL, CredentialID: "c", CredentialSecret: netplan.NewSecret("s")}, map[string]string{"OS_CACERT": "no-such-file"}, "OS_CACERT"},
 		{"no certificate in it", netplan.OpenStackAccess{URL: keystoneURL, CredentialID: "c", CredentialSecret: netplan.NewSecret("s")}, map[string]string{"OS_CACERT": "/dev/null"}, "no certificate"},
 	} {

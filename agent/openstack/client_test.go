@@ -34,6 +34,7 @@ func TestEachErrorByItsType(t *testing.T) {
 		{400, "InvalidInput", "Invalid input for operation: bad.", ledger.ErrRefused, Failed, "bad"},
 		{403, "PolicyNotAuthorized", "disallowed by policy", ledger.ErrRefused, Failed, "role member"},
 		{403, "PolicyNotAuthorized", "(rule:create_port and (rule:create_port:mac_address)) is disallowed by policy", ledger.ErrRefused, Failed, "administrator for create_port:mac_address"},
+		{400, "BadRequest", "Bad router request: Cidr 203.0.113.0/24 of subnet a overlaps with cidr 203.0.113.0/24 of subnet b.", ledger.ErrRefused, Failed, "network.cidr overlaps a network"},
 		{401, "", "", ledger.ErrRefused, Failed, "credential"},
 		{429, "", "", ledger.ErrBusy, Unknown, "try again later"},
 		{500, "HTTPInternalServerError", "Request Failed: internal server error", ledger.ErrUnknown, Unknown, "whether it was done is unknown"},
@@ -64,7 +65,7 @@ func TestEachErrorByItsType(t *testing.T) {
 			if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "<") {
 				t.Errorf("it says %s", err)
 			}
-			for _, hint := range []string{"network.cidr", "role member", "administrator for create_port", "max_allowed", "try again later"} {
+			for _, hint := range []string{"network.cidr has", "network.cidr overlaps", "role member", "administrator for create_port", "max_allowed", "try again later"} {
 				if strings.Contains(err.Error(), hint) && !strings.Contains(c.says, hint) {
 					t.Errorf("it has the hint of another: %s", err)
 				}

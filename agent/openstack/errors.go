@@ -150,8 +150,12 @@ func (e *Error) judge() {
 		e.class = ledger.ErrTaken
 	case e.Status == http.StatusUnauthorized:
 		e.class, e.hint = ledger.ErrRefused, "it does not take the credential: look at its id, its secret and its date of expiry, and whether it belongs to this cloud"
+	case e.Status == http.StatusNotFound && strings.HasSuffix(e.Path, "/"+tokenPath):
+		e.class, e.hint = ledger.ErrRefused, "look at the id of the credential, and whether openstack.url is Keystone's own address, like https://openstack.example.edu:5000/v3"
 	case e.Status == http.StatusNotFound:
 		e.class = ledger.ErrGone
+	case e.Type == "BadRequest" && strings.Contains(e.Message, "overlaps with"):
+		e.class, e.hint = ledger.ErrRefused, "network.cidr overlaps a network that the router leads to, external_net among them: choose another"
 	case e.Status == http.StatusPreconditionFailed, e.Status == http.StatusConflict:
 		e.class = ledger.ErrStale
 	case e.Status == http.StatusTooManyRequests, e.Status == http.StatusRequestEntityTooLarge:

@@ -75,6 +75,16 @@ func objectTable(b *strings.Builder, list []openstack.Listed) {
 	table(b, rows)
 }
 
+// differences counts what a status lists: an allocation.json that says something else is
+// one.
+func differences(r *allocation.Report) int {
+	n := len(r.Steps) + len(r.Left)
+	if r.Stale != "" {
+		n++
+	}
+	return n
+}
+
 // cloudConclusion says in one line how it ended and what to do.
 func cloudConclusion(r *allocation.Report) string {
 	who := r.Owner.Cluster
@@ -88,7 +98,7 @@ func cloudConclusion(r *allocation.Report) string {
 	case allocation.AsPlanned:
 		return fmt.Sprintf("%s: API %s, ingress %s; all as the plan has it", who, pair(r.KubeAPI.Fixed, r.KubeAPI.Floating), pair(r.Ingress.Fixed, r.Ingress.Floating))
 	case allocation.Differs:
-		return fmt.Sprintf("%s: %s from the plan", who, count(len(r.Steps)+len(r.Left), "difference", "differences"))
+		return fmt.Sprintf("%s: %s from the plan", who, count(differences(r), "difference", "differences"))
 	case allocation.Taken:
 		return fmt.Sprintf("%s: in the way, see above%s", who, undone(r))
 	case allocation.Wrong:

@@ -22,9 +22,11 @@
 //
 // Two kubelets share a kernel, so each has its own root of control groups and
 // its own mount namespace. kube-proxy, MetalLB and the control plane run as
-// processes with an administrator's token, not in pods: Pod objects stand in for
-// MetalLB's own. There is no scheduler: backends are static pods. The control
-// planes have no kubelet, and so no pod of ours: the VIP does not need it.
+// processes, not in pods: Pod objects stand in for MetalLB's own. Each has its own
+// identity all the same, and may do what a cluster lets it: certificates of nodes and
+// components, and accounts out of MetalLB's and flannel's own manifests. There is no
+// scheduler: backends are static pods. The control planes have no kubelet, and so no
+// pod of ours: the VIP does not need it.
 //
 // Pods are connected by a veth each and netlab's routes between the nodes, or, with
 // PluginFlannel, by real flannel over vxlan: one flanneld a node, a process too.

@@ -154,11 +154,15 @@ func TestExitCodes(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a wrong secret", func(t *testing.T) {
+	t.Run("a wrong credential", func(t *testing.T) {
 		right := s.read("secrets.yaml")
 		s.write("secrets.yaml", strings.Replace(right, s.project.Credential.Secret, "wrong-"+s.project.Credential.Secret[6:], 1))
 		if code, out, text := s.run(nil, "reserve"); code != exitFailed || !strings.Contains(out+text, "does not take the credential") {
 			t.Errorf("exit %d: %s%s", code, out, text)
+		}
+		s.write("secrets.yaml", strings.Replace(right, s.project.Credential.ID, strings.Repeat("f", 32), 1))
+		if code, out, text := s.run(nil, "reserve"); code != exitFailed || !strings.Contains(out+text, "look at the id of the credential") {
+			t.Errorf("another id: exit %d: %s%s", code, out, text)
 		}
 		s.write("secrets.yaml", right)
 	})
