@@ -34,7 +34,7 @@ func TestEachErrorByItsType(t *testing.T) {
 		{400, "InvalidInput", "Invalid input for operation: bad.", ledger.ErrRefused, Failed, "bad"},
 		{403, "PolicyNotAuthorized", "disallowed by policy", ledger.ErrRefused, Failed, "role member"},
 		{403, "PolicyNotAuthorized", "(rule:create_port and (rule:create_port:mac_address)) is disallowed by policy", ledger.ErrRefused, Failed, "administrator for create_port:mac_address"},
-		{400, "BadRequest", "Bad router request: Cidr 203.0.113.0/24 of subnet a overlaps with cidr 203.0.113.0/24 of subnet b.", ledger.ErrRefused, Failed, "network.cidr overlaps a network"},
+		{400, "BadRequest", "Bad router request: Cidr 203.0.113.0/24 of subnet a overlaps with cidr 203.0.113.0/24 of subnet b.", ledger.ErrTaken, Unknown, "network.cidr overlaps a network"},
 		{401, "", "", ledger.ErrRefused, Failed, "credential"},
 		{429, "", "", ledger.ErrBusy, Unknown, "try again later"},
 		{500, "HTTPInternalServerError", "Request Failed: internal server error", ledger.ErrUnknown, Unknown, "whether it was done is unknown"},

@@ -108,11 +108,23 @@ func (h *Holding) diffRouter(d Desired, p *plan) {
 			}))
 		}
 	}
+	for _, plug := range h.Spare.Plugs {
+		if h.plugBlocks(plug) {
+			p.add(unplug(stageClear, plug))
+		}
+	}
 	if h.Plug == nil {
 		p.add(Step{Words: fmt.Sprintf("plug router %s into subnet %s", d.Name, d.Name), stage: stageRouter, effect: makes, kind: KindInterface, count: 1, do: func(ctx context.Context, api API, h *Holding) error {
 			return api.Plug(ctx, h.Router.ID, h.Subnet.ID)
 		}})
 	}
+}
+
+// plugBlocks says that the router is in a spare network's subnet and not yet in the one
+// that is kept: a router takes no two of the same addresses, so it must leave that one
+// before.
+func (h *Holding) plugBlocks(plug Port) bool {
+	return h.Plug == nil && h.Router != nil && plug.DeviceID == h.Router.ID
 }
 
 func (h *Holding) diffGroup(d Desired, p *plan) {
@@ -206,7 +218,9 @@ func (h *Holding) diffSpare(p *plan) {
 		p.add(s)
 	}
 	for _, plug := range h.Spare.Plugs {
-		p.add(unplug(stageUnplug, plug))
+		if !h.plugBlocks(plug) {
+			p.add(unplug(stageUnplug, plug))
+		}
 	}
 	for _, r := range h.Spare.Routers {
 		drop(stageRemoveRouter, KindRouter, r.Object)

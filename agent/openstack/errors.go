@@ -155,7 +155,9 @@ func (e *Error) judge() {
 	case e.Status == http.StatusNotFound:
 		e.class = ledger.ErrGone
 	case e.Type == "BadRequest" && strings.Contains(e.Message, "overlaps with"):
-		e.class, e.hint = ledger.ErrRefused, "network.cidr overlaps a network that the router leads to, external_net among them: choose another"
+		// Of the plan's making, or of a second network of ours that came late: that one
+		// is seen when it is read again.
+		e.class, e.hint = ledger.ErrTaken, "network.cidr overlaps a network that the router leads to, external_net among them: choose another"
 	case e.Status == http.StatusPreconditionFailed, e.Status == http.StatusConflict:
 		e.class = ledger.ErrStale
 	case e.Status == http.StatusTooManyRequests, e.Status == http.StatusRequestEntityTooLarge:

@@ -144,6 +144,13 @@ func (o *operator) Plug(ctx context.Context, router, subnet string) error {
 		if s == nil || o.routers[router] == nil {
 			return refuse(ledger.ErrGone, "subnet or router")
 		}
+		for _, p := range o.ports {
+			if p.DeviceID == router && len(p.Fixed) > 0 {
+				if other := o.subnets[p.Fixed[0].SubnetID]; other != nil && other.ID != subnet && other.CIDR.Overlaps(s.CIDR) {
+					return refuse(ledger.ErrTaken, "Cidr %s overlaps with %s", s.CIDR, other.CIDR)
+				}
+			}
+		}
 		_, err := o.createPort(Port{NetworkID: s.NetworkID, DeviceOwner: "network:router_interface", DeviceID: router, Fixed: []FixedIP{{s.ID, s.Gateway}}})
 		return err
 	})

@@ -136,10 +136,13 @@ func (h *Holding) external(d Desired, a *Actual) {
 	}
 }
 
-// network keeps the one that is used, else the oldest.
+// network keeps the one that is used, else one that has a floating IP, else the oldest:
+// one that came late is not built on.
 func (h *Holding) network(d Desired, a *Actual) {
 	found := ours(h, a.Networks, Use{For: ForNetwork})
-	slices.SortStableFunc(found, func(x, y Network) int { return cmp.Compare(rank(h.inUse(x, a)), rank(h.inUse(y, a))) })
+	slices.SortStableFunc(found, func(x, y Network) int {
+		return cmp.Or(cmp.Compare(rank(h.inUse(x, a)), rank(h.inUse(y, a))), cmp.Compare(rank(h.served(x, a)), rank(h.served(y, a))))
+	})
 	namesakes(h, KindNetwork, d.Name, a.Networks, len(found) > 0)
 	for i, n := range found {
 		switch {
@@ -163,6 +166,17 @@ func rank(used bool) int {
 		return 0
 	}
 	return 1
+}
+
+// served says that a port of the owner's on a network has a floating IP of the owner's.
+func (h *Holding) served(n Network, a *Actual) bool {
+	return slices.ContainsFunc(a.Floating, func(f FloatingIP) bool {
+		_, mine := h.markOf(f.Object)
+		return (mine || h.tagged(f)) && slices.ContainsFunc(a.Ports, func(p Port) bool {
+			_, ours := h.markOf(p.Object)
+			return ours && p.ID == f.PortID && p.NetworkID == n.ID
+		})
+	})
 }
 
 // inUse says that something hangs on a network that is not the owner's, or that a
