@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -129,6 +130,36 @@ func TestAFloatingIPCarriedOffIsTold(t *testing.T) {
 	f.PortID = stranger.ID
 	w.allocated("203.0.113.80")
 	reserve(t, planOf(t, floatingIPs("203.0.113.80", "")), &operator{world: w})
+}
+
+// A second network of ours that is older and has nothing is kept where none has a
+// floating IP: the router has to leave the other's subnet first, for it takes no two of
+// the same addresses. Where one has, that one is kept, and clients keep their address.
+func TestTwoNetworksAndOneRouter(t *testing.T) {
+	for name, served := range map[string]bool{"no floating IP": false, "a floating IP": true} {
+		t.Run(name, func(t *testing.T) {
+			w := reservedWorld(t)
+			first := w.floatingOf(t, ingress).Address
+			mark := Mark{Owner: owner, Use: Use{For: ForNetwork}}
+			late := &Network{Object: w.new(Object{Name: "edge", Description: mark.String()})}
+			late.Created = late.Created.Add(-24 * time.Hour)
+			w.networks[late.ID] = late
+			if !served {
+				clear(w.floating)
+			}
+			p := planOf(t)
+			reserve(t, p, &operator{world: w})
+			if err := w.whole(p); err != nil {
+				t.Fatal(err)
+			}
+			if kept := w.networks[late.ID] != nil; kept == served || len(w.networks) != 1 {
+				t.Errorf("the older one is kept: %t, of %d", kept, len(w.networks))
+			}
+			if got := w.floatingOf(t, ingress).Address; served && got != first {
+				t.Errorf("clients find %s, before %s", got, first)
+			}
+		})
+	}
 }
 
 // What somebody has switched off is a difference, and is switched on again.
