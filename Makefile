@@ -52,7 +52,7 @@ test-vm: ## the namespace tests again on Debian's kernel in QEMU, with NICs, VLA
 test-openstack: ## what talks to OpenStack, against Debian's Keystone and Neutron
 	$(GO) run ./testenv/openstack/run -- $(GO) test -p 1 -count=1 -timeout 25m ./testenv/openstack/... ./agent/openstack/...
 
-# The parts are built once, in about twenty minutes on two idle cores, and kept in the
+# The parts are built once, in forty minutes of processor time, and kept in the
 # user's cache directory (HOMEWARD_KUBE_CACHE moves it).
 e2e: build ## real Kubernetes and MetalLB in namespaces; root, containerd, runc, CNI plugins
 	cd testenv/kube && $(GO) run ./parts/build

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"homeward/agent/openstack"
 	"homeward/cmd/homeward/internal/allocation"
 	"homeward/cmd/homeward/internal/ownerid"
+	"homeward/netplan"
 	"homeward/netplan/load"
 )
 
@@ -127,11 +129,31 @@ func (t *tool) keep(s *cloudSite, res openstack.Result, report *allocation.Repor
 		report.Outcome, report.Error = allocation.Unknown, "the addresses could not be read: run it again"
 		return
 	}
+	if before, err := allocation.Load(s.file); err == nil && before.Owner == a.Owner && before.Cluster == a.Cluster && before != a {
+		report.Warnings = append(report.Warnings, moved(before, a))
+	}
 	if err := allocation.Save(s.file, a); err != nil {
 		report.Outcome, report.Error = allocation.Failed, "all is reserved, but "+err.Error()
 		return
 	}
 	report.File = s.file
+}
+
+// moved says which addresses are others than those that were generated with last.
+func moved(before, now netplan.Allocation) string {
+	var list []string
+	for _, x := range []struct {
+		what        string
+		before, now netip.Addr
+	}{
+		{"the API's fixed IP", before.KubeAPI.Fixed, now.KubeAPI.Fixed}, {"the API's floating IP", before.KubeAPI.Floating, now.KubeAPI.Floating},
+		{"the ingress's fixed IP", before.Ingress.Fixed, now.Ingress.Fixed}, {"the ingress's floating IP", before.Ingress.Floating, now.Ingress.Floating},
+	} {
+		if x.before != x.now {
+			list = append(list, fmt.Sprintf("%s is %s, and was %s", x.what, x.now, x.before))
+		}
+	}
+	return strings.Join(list, "; ") + ": generate again and apply what changes, and bring DNS to it"
 }
 
 // releaseCloud is release at OpenStack.

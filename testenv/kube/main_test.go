@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { os.Exit(kube.Main(m)) }
 func wanted(t *testing.T) {
 	t.Helper()
 	if !kube.Wanted() {
-		t.Skipf("real Kubernetes needs root and ten minutes of building: `make e2e` runs it (%s=1)", kube.WantedVariable)
+		t.Skipf("real Kubernetes needs root and a long build: `make e2e` runs it (%s=1)", kube.WantedVariable)
 	}
 }
 

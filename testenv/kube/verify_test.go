@@ -178,7 +178,7 @@ func (s *verifySite) fromElsewhere() {
 // answers at the services' addresses are stood in for.
 func TestVerifyWithoutNodes(t *testing.T) {
 	if !Wanted() {
-		t.Skipf("real Kubernetes needs root and ten minutes of building: `make e2e` runs it (%s=1)", WantedVariable)
+		t.Skipf("real Kubernetes needs root and a long build: `make e2e` runs it (%s=1)", WantedVariable)
 	}
 	l := newNodelessLab(t)
 	s := newVerifySite(t, l, l.Net.Behind)

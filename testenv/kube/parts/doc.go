@@ -13,7 +13,7 @@
 // stay, and the Go build cache has the packages of the unfinished one. Several
 // processes may ask at once; one builds and the others wait.
 //
-// The first build takes about ten minutes on two idle cores and 4 GB of Go build
-// cache; afterwards nothing is run at all. GOFLAGS of the caller counts, so
+// The first build takes forty minutes of processor time; afterwards nothing is run at
+// all. GOFLAGS of the caller counts, so
 // GOFLAGS=-p=1 keeps a shared machine usable.
 package parts

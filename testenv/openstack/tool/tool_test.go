@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 
 	"homeward/testenv/openstack"
 )
@@ -151,7 +152,7 @@ func (s *site) drifts() {
 	if got := s.wants(exitDifference, "status"); !strings.Contains(got, "does not have these addresses") {
 		s.t.Errorf("without the file: %s", got)
 	}
-	s.wants(exitDone, "reserve")
+	s.addressLost()
 	mine := s.read("homeward.id")
 	s.write("homeward.id", "fedcba9876543210\n")
 	if got := s.wants(exitTaken, "reserve"); !strings.Contains(got, "same name with another id") {
@@ -159,6 +160,36 @@ func (s *site) drifts() {
 	}
 	s.wants(exitTaken, "status")
 	s.write("homeward.id", mine)
+}
+
+// addressLost deletes the API's floating IP, as somebody who cleans up does: another is
+// made, and it is said that clients find another address.
+func (s *site) addressLost() {
+	s.t.Helper()
+	s.wants(exitDone, "reserve")
+	client, err := s.project.Client(s.t.Context(), s.cloud.Identity())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	before := s.allocation().KubeAPI.Floating
+	page, err := floatingips.List(client, floatingips.ListOpts{FloatingIP: before}).AllPages(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := floatingips.ExtractFloatingIPs(page)
+	if err != nil || len(list) != 1 {
+		s.t.Fatalf("%d are %s: %v", len(list), before, err)
+	}
+	if err := floatingips.Delete(s.t.Context(), client, list[0].ID).ExtractErr(); err != nil {
+		s.t.Fatal(err)
+	}
+	code, _, text := s.run(nil, "reserve")
+	if now := s.allocation().KubeAPI.Floating; code != exitDone || now == before || !strings.Contains(text, "the API's floating IP is "+now+", and was "+before) || strings.Contains(text, "ingress's") {
+		s.t.Errorf("exit %d, %s instead of %s: %s", code, now, before, text)
+	}
+	if _, _, text := s.run(nil, "reserve"); strings.Contains(text, "and was") {
+		s.t.Errorf("it is said again: %s", text)
+	}
 }
 
 // addresses are one reserved port's, as homeward's JSON has them.
