@@ -210,7 +210,13 @@ func (r *run) failed(ctx context.Context, res Result, err error) Result {
 		res.Outcome = Unknown
 	} else if errors.Is(err, ledger.ErrTaken) {
 		res.Outcome = InTheWay
-		res.Conflicts = append(res.Conflicts, Conflict{Blame: Foreign, Message: err.Error(), Remedy: "see what has it (openstack port list --all-projects takes an administrator), or choose another"})
+		c := Conflict{Blame: Foreign, Message: err.Error(), Remedy: "see what has it (openstack port list --all-projects takes an administrator), or choose another"}
+		var request *Error
+		if errors.As(err, &request) && request.overlaps() {
+			c.Remedy = "choose another network.cidr"
+			c = c.wrong()
+		}
+		res.Conflicts = append(res.Conflicts, c)
 	}
 	return res
 }

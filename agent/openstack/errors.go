@@ -154,10 +154,10 @@ func (e *Error) judge() {
 		e.class, e.hint = ledger.ErrRefused, "look at the id of the credential, and whether openstack.url is Keystone's own address, like https://openstack.example.edu:5000/v3"
 	case e.Status == http.StatusNotFound:
 		e.class = ledger.ErrGone
-	case e.Type == "BadRequest" && strings.Contains(e.Message, "overlaps with"):
+	case e.overlaps():
 		// Of the plan's making, or of a second network of ours that came late: that one
 		// is seen when it is read again.
-		e.class, e.hint = ledger.ErrTaken, "network.cidr overlaps a network that the router leads to, external_net among them: choose another"
+		e.class, e.hint = ledger.ErrTaken, "network.cidr overlaps a network that the router leads to, external_net among them"
 	case e.Status == http.StatusPreconditionFailed, e.Status == http.StatusConflict:
 		e.class = ledger.ErrStale
 	case e.Status == http.StatusTooManyRequests, e.Status == http.StatusRequestEntityTooLarge:
@@ -177,6 +177,11 @@ func (e *Error) saysTaken() bool {
 		}
 	}
 	return false
+}
+
+// overlaps says that a router leads to a network already that has the same addresses.
+func (e *Error) overlaps() bool {
+	return e.Type == "BadRequest" && strings.Contains(e.Message, "overlaps with")
 }
 
 // exhausted says where no address is left.

@@ -280,3 +280,16 @@ func TestRealTheQuotaDoesForOne(t *testing.T) {
 	n.wantOne(plans[0])
 	n.release(plans[0])
 }
+
+// A plan whose network has the addresses of the floating IPs is wrong, which only the
+// router shows: a member does not see the external network's subnets.
+func TestRealTheNetworkOverlapsTheExternalOne(t *testing.T) {
+	n := newTenant(t, nil)
+	p := small(t, func(s *netplan.Spec) { s.Cluster.CIDR = prefix("203.0.113.0/24") })
+	res := n.cluster(p).Reserve(t.Context(), Options{})
+	wantOutcome(t, res, InTheWay)
+	if len(res.Conflicts) != 1 || res.Conflicts[0].Blame != Wrong || !strings.Contains(res.Conflicts[0].String(), "choose another network.cidr") {
+		t.Errorf("conflicts %+v", res.Conflicts)
+	}
+	n.wantNothing()
+}
